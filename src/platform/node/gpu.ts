@@ -49,6 +49,11 @@ async function loadGpu(load: LoadWebgpu): Promise<GPU> {
     return gpu;
   } catch (cause) {
     if (!isInstalled()) {
+      if (!nodeGpu.driver) {
+        throw backendError('No driver for Vulkan was found, which measuring on a GPU needs', {
+          hints: ['install one', 'name its file in VK_DRIVER_FILES', 'use the backend cpu'],
+        });
+      }
       throw backendError('The package webgpu, which measuring on a GPU needs, is not installed', {
         hints: [ADVICE, 'use the backend cpu'],
         cause,

@@ -21,6 +21,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { commandLine } from '../../../src/cli/options.js';
 import { partsDoor } from '../../../src/cli/terminal.js';
 import { PARTS } from '../../../src/parts/table.js';
+import { nodeGpu } from '../../../src/platform/node/gpu.js';
 import { built, root } from '../../support/built.js';
 import {
   anyvmaf,
@@ -80,11 +81,13 @@ describe('a command that lacks a component', () => {
     expect(tiny.stderr).toMatch(
       /^anyvmaf: the package onnxruntime-web 1\.30\.0 \(\d+\.\d MB to fetch\), which runs tiny models .*, is not installed; run 'anyvmaf setup tiny', or add --yes\.\n$/,
     );
-    const gpu = await start([reference, distorted, '--backend', 'webgpu'], {
-      env: { ...env, VK_ICD_FILENAMES: '/nowhere.json' },
-    });
+    const onGpu = [reference, distorted, '--backend', 'webgpu'];
+    const gpu = await start(onGpu, { env: { ...env, VK_ICD_FILENAMES: '/nowhere.json' } });
     const message = /webgpu 0\.6\.2 .* is not installed; run 'anyvmaf setup webgpu', or add --yes/;
     expect(gpu.stderr).toMatch(message);
+    // Where a driver is installed, this asks for the package too.
+    const { stderr } = await start(onGpu, { env: { ...env, VK_ICD_FILENAMES: '', VK_DRIVER_FILES: '' } });
+    expect(stderr).toMatch(nodeGpu.driver ? message : /No driver for Vulkan was found, .*; install one, or/);
     expect(left()).toEqual([]);
   });
 
