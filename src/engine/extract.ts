@@ -62,7 +62,7 @@ export async function* extractPairs(
       yield* decode(known, plan, requests, scope.signal);
     } else yield* readStored(known, wanted, scope.signal);
   } catch (error) {
-    throw signal?.aborted ? signal.reason : error;
+    throw await scope.fail(error);
   } finally {
     await scope.close();
   }

@@ -20,7 +20,7 @@ import { folderOption } from '../metrics/options.js';
 import type { Report } from '../report/schema.js';
 import { checkOptions, scoresAlone } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
-import { SharedInputs, SharedSources } from './contract/scope.js';
+import { Scope, SharedInputs, SharedSources, withScope } from './contract/scope.js';
 import type { Progress, ScoreManyOptions, ScoreOptions, ScoreRequest } from './contract/types.js';
 import { scorePair } from './score.js';
 
@@ -33,13 +33,12 @@ export async function scoreEach(
 ): Promise<Report[]> {
   requireObject('options', options);
   checkMany(reference, distorted, options);
-  const sources = new SharedSources(distorted.map((video) => ({ reference, distorted: video })));
-  const own = distorted.map((video) => sources.of(video));
-  try {
-    return await runEach(platform, sources.of(reference), own, options);
-  } finally {
-    await sources.close();
-  }
+  return withScope(undefined, (scope) => {
+    const videos = distorted.map((video) => ({ reference, distorted: video }));
+    const sources = scope.own(new SharedSources(videos));
+    const own = distorted.map((video) => sources.of(video));
+    return runEach(platform, sources.of(reference), own, options);
+  });
 }
 
 /**
@@ -279,7 +278,8 @@ export async function* scoreJobs(
   const stop = new AbortController();
   const forget = onAbort(signal, (reason) => stop.abort(reason));
   const counter = new Counter(jobs.length, onProgress);
-  const sources = new SharedSources(jobs);
+  const scope = new Scope();
+  const sources = scope.own(new SharedSources(jobs));
   try {
     const prepared = jobs.map((job, index) => ({
       ...{ index, job: sources.within(job) },
@@ -289,9 +289,11 @@ export async function* scoreJobs(
       const work = (settle: Settle) => runGroup(platform, group, counter, settle, stop.signal);
       yield* ends(work, () => stop.abort(new AnyvmafError('aborted', 'The batch was aborted.')));
     }
+  } catch (error) {
+    throw await scope.fail(error);
   } finally {
     forget();
-    await sources.close();
+    await scope.close();
   }
 }
 

@@ -302,6 +302,12 @@ export function withReads(
   };
 }
 
+/** Closes all, even if closing one fails. @throws the first error */
+export async function closeAll(sources: Iterable<Pick<FrameSource, 'close'>>): Promise<void> {
+  const closing = await Promise.allSettled([...sources].map(async (source) => source.close()));
+  for (const closed of closing) if (closed.status === 'rejected') throw closed.reason;
+}
+
 const NO_REFERENCE = '(no reference)';
 
 /** Leaves planes unchanged. `frameCount` is the other video's, `null` if unknown. */

@@ -11,7 +11,7 @@ import { isFrameSource } from '../../media/open.js';
 import type { Side } from '../../media/pair.js';
 import type { AlignResult } from '../../media/pairing/types.js';
 import type { SideMeasurements } from '../../media/preflight/findings.js';
-import { withReads } from '../../media/sources.js';
+import { closeAll, withReads } from '../../media/sources.js';
 import type { FrameSource, VideoInput } from '../../media/types.js';
 import type { CheckedOptions, CheckedPairing } from './options.js';
 import type { Platform } from './platform.js';
@@ -21,16 +21,18 @@ interface Closable {
   close(): unknown;
 }
 
-/** Use as `try { ... } finally { await scope.close(); }`. */
+/** Use as `try { ... } catch (error) { throw await scope.fail(error); } finally { await scope.close(); }`. */
 export class Scope {
   readonly #ending = new AbortController();
   readonly #owned: Closable[] = [];
   #closed = false;
+  readonly #caller: AbortSignal | undefined;
   readonly #forget: () => void;
 
   /** @throws the reason of the caller's signal when it has aborted */
-  constructor(caller: AbortSignal | undefined) {
+  constructor(caller?: AbortSignal) {
     caller?.throwIfAborted();
+    this.#caller = caller;
     this.#forget = onAbort(caller, (reason) => this.#ending.abort(reason));
   }
 
@@ -67,6 +69,13 @@ export class Scope {
     }
     if (failures.length > 0) throw failures[0];
   }
+
+  /** Closes the scope after `error`, which errors of closing must not hide. @returns it; the signal's reason if aborted */
+  async fail(error: unknown): Promise<unknown> {
+    const reason = this.#caller?.aborted ? this.#caller.reason : error;
+    await this.close().catch(() => {});
+    return reason;
+  }
 }
 
 /** Runs `work` in a scope. @throws the signal's reason if aborted; otherwise what `work` throws */
@@ -78,7 +87,7 @@ export async function withScope<T>(
   try {
     return await work(scope);
   } catch (error) {
-    throw signal?.aborted ? signal.reason : error;
+    throw await scope.fail(error);
   } finally {
     await scope.close();
   }
@@ -205,6 +214,6 @@ export class SharedSources {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#shared.keys()].map((source) => source.close()));
+    await closeAll(this.#shared.keys());
   }
 }

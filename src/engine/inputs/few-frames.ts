@@ -26,6 +26,7 @@ import {
   measureLuma,
   spreadFrames,
 } from '../../media/preflight/measure.js';
+import { closeAll } from '../../media/sources.js';
 import type { VideoInfo } from '../../media/types.js';
 import type { InputContext } from '../contract/scope.js';
 import { canReadAgain } from '../pair/pair.js';
@@ -230,7 +231,7 @@ export async function findOffset(
     const search = { rateRatio, assumed, maxFrames: most, window, signal };
     return await alignThumbs(reference, distorted, search, { partners, wider });
   } finally {
-    await Promise.all([reference.close(), distorted.close()]);
+    await closeAll([reference, distorted]);
   }
 }
 

@@ -11,6 +11,7 @@ import type { Side } from '../../media/pair.js';
 import { checkPair } from '../../media/pair.js';
 import type { OpenDecoder, OpenPair } from '../../media/pairing/prepare.js';
 import type { Finding } from '../../media/preflight/findings.js';
+import { closeAll } from '../../media/sources.js';
 import type { FrameSource } from '../../media/types.js';
 import type { InOrder } from '../contract/platform.js';
 import type { InputContext } from '../contract/scope.js';
@@ -43,7 +44,7 @@ export async function identifyPair(request: ScoreRequest, context: InputContext)
     const { coloursOf } = await import('./pictures.js');
     return { ...known, colours: coloursOf(known.sides, known.plan, colour, pairing.colourAs) };
   } catch (error) {
-    await Promise.all([reference && closeInput(reference), closeInput(distorted)]);
+    await Promise.allSettled([reference && closeInput(reference), closeInput(distorted)]);
     throw error;
   }
 }
@@ -124,10 +125,9 @@ export class RunInputs {
 
   /** Waits for inputs that are opening, except those whose first byte has not arrived. */
   async close(): Promise<void> {
-    if (this.#ready) {
-      const pair = await this.#ready.catch(() => undefined);
-      await Promise.all([pair?.reference.close(), pair?.distorted.close()]);
-    } else if (this.#known) await closePair(this.#known);
+    const pair = await this.#ready?.catch(() => undefined);
+    if (pair) await closeAll([pair.reference, pair.distorted]);
+    else if (this.#known) await closePair(this.#known);
     else this.known.then(closePair).catch(() => {});
   }
 }

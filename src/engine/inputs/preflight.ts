@@ -14,6 +14,7 @@ import { preflight } from '../../media/preflight/index.js';
 import { judge } from '../../media/preflight/judge.js';
 import { uncheckedFinding } from '../../media/preflight/make.js';
 import { measuredPlanes } from '../../media/preflight/measure.js';
+import { closeAll } from '../../media/sources.js';
 import type { ExtractorInstance } from '../../metrics/metric.js';
 import type { InputContext } from '../contract/scope.js';
 import type { Inspection } from '../contract/types.js';
@@ -138,7 +139,7 @@ export class Preflight {
         if (!(await readPair(opened, 0, wholeReference, wholeDistorted)))
           observer.measure(frame, wholeReference, wholeDistorted);
       } finally {
-        await Promise.all([opened.reference.close(), opened.distorted.close()]);
+        await closeAll([opened.reference, opened.distorted]);
       }
     }
     return this.#conclude(await observer.result());

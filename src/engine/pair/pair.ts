@@ -13,6 +13,7 @@ import { factsOf, type Side, type Sides } from '../../media/pair.js';
 import type { OpenPair, PairingPlan, PairSources } from '../../media/pairing/prepare.js';
 import type { AlignResult } from '../../media/pairing/types.js';
 import type { Finding } from '../../media/preflight/findings.js';
+import { closeAll } from '../../media/sources.js';
 import type { FrameSource, SourceDescriptor } from '../../media/types.js';
 import type { PicturesRead } from '../backends/measurer.js';
 import type { EndOfPair, PairDescriptor } from '../contract/platform.js';
@@ -73,8 +74,9 @@ export function lightOf({ plan, sides, colours }: Pair): Pick<ScoredFormat, 'fra
 }
 
 export async function closePair({ sides }: Pair): Promise<void> {
-  for (const side of [sides.reference, sides.distorted])
-    if (side.kind === 'frames') await side.source.close();
+  await closeAll(
+    [sides.reference, sides.distorted].flatMap((side) => (side.kind === 'frames' ? side.source : [])),
+  );
 }
 
 /** Whether a side can be read again without disturbing its other readers. */

@@ -12,6 +12,7 @@ import { readsOnce, reopen } from '../../media/open.js';
 import { checkMeasurable, nameOf, type Side } from '../../media/pair.js';
 import type { OpenPair, PairingPlan } from '../../media/pairing/prepare.js';
 import { openPlanned, partOfPlan, shardOfPlan } from '../../media/pairing/prepare.js';
+import { closeAll } from '../../media/sources.js';
 import type { FilePlatform } from '../../media/types.js';
 import { historyNeeds } from '../backends/measurer.js';
 import { isOwnBackend } from '../backends/native/types.js';
@@ -317,7 +318,7 @@ function opened(scope: Scope, opening: Promise<OpenPair>): Promise<OpenPair> {
   scope.own({
     async close() {
       const pair = await opening.catch(() => undefined);
-      await Promise.all([pair?.reference.close(), pair?.distorted.close()]);
+      if (pair) await closeAll([pair.reference, pair.distorted]);
     },
   });
   return opening;

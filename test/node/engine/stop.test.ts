@@ -11,6 +11,8 @@ import type { ScoreOptions, ScoreRequest } from '../../../src/engine/contract/ty
 import { requireSteerable, STEERED } from '../../../src/engine/live/steerable.js';
 import { Steering } from '../../../src/engine/live/steering.js';
 import { prepareRun, scorePair } from '../../../src/engine/score.js';
+import { scoreEach } from '../../../src/engine/score-many.js';
+import type { FrameSource } from '../../../src/media/types.js';
 import { nodePlatform } from '../../../src/platform/node/platform.js';
 import { startNodeWorker } from '../../../src/platform/node/workers.js';
 import { ALL_FEATURES, ownSource, SMALL, storedPair, y4mPair } from '../../support/clips.js';
@@ -189,6 +191,41 @@ describe('AbortSignal', () => {
     await scorePair(nodePlatform, pair, { ...options, threads: 0, signal });
     expect(listeners).toBe(0);
   });
+});
+
+it.each([
+  ['throws', 0],
+  ['rejects', 1],
+])('a video whose close %s hides no earlier error, and keeps no other open', async (_, later) => {
+  const [read, close] = [new Error('read'), new Error('close')];
+  const fail = (error: Error) => {
+    throw error;
+  };
+  let closed = 0;
+  const onClose = () => {
+    closed++;
+    return later ? Promise.reject(close) : fail(close);
+  };
+  const video = (onRead = () => {}) =>
+    ownSource(pair.clip, 'distorted', 3, { seekable: true, frameCount: 3, onRead, onClose });
+  const stop = new AbortController();
+  const small = { ...video(), info: { ...video().info, width: 98 } };
+  const [broken, aborting] = [() => fail(read), () => stop.abort('enough')];
+  const scored = (onRead?: () => void, distorted: FrameSource = video(onRead)) =>
+    scorePair(nodePlatform, { reference: video(onRead), distorted }, { ...options, signal: stop.signal });
+  const encode = video(broken);
+  const runs: readonly [unknown, number, () => Promise<unknown>][] = [
+    [read, 2, () => scored(broken)],
+    [read, 1, () => scoreEach(nodePlatform, encode, [encode, encode], options)],
+    [expect.objectContaining({ code: 'mismatch' }), 2, () => scored(undefined, small)],
+    [close, 2, () => scored()],
+    ['enough', 2, () => scored(aborting)],
+  ];
+  for (const [reason, videos, run] of runs) {
+    closed = 0;
+    expect(await rejection(run())).toEqual(reason);
+    expect(closed).toBe(videos);
+  }
 });
 
 describe('a worker that fails', () => {
