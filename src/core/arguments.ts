@@ -3,6 +3,7 @@
  * Checks arguments from JavaScript callers; `usage` errors name the argument, its value and what it must be.
  */
 import { type AnyvmafError, usageError } from './errors.js';
+import { type Fraction, quotientOf } from './numbers.js';
 import { grouped, quoted, showValue } from './printable.js';
 
 export function wrongType(name: string, value: unknown, expected: string): AnyvmafError {
@@ -64,6 +65,14 @@ export function requireTexts(name: string, value: unknown): void {
 /** Accepts NaN. */
 export function requireNumber(name: string, value: unknown, expected = 'a number'): void {
   if (typeof value !== 'number') throw wrongType(name, value, expected);
+}
+
+export function requireRate(name: string, rate: Fraction | undefined): void {
+  if (rate === undefined || (isReadable(rate) && quotientOf(rate) !== undefined)) return;
+  const value = isReadable(rate) ? `${showValue(rate.num)}/${showValue(rate.den)}` : showValue(rate);
+  throw usageError(
+    `${name} is ${value}, but it must be a fraction above 0, such as { num: 30000, den: 1001 }; leave it out if it is not known.`,
+  );
 }
 
 /** Refuses bytes whose buffer was detached by a transfer. */

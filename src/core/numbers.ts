@@ -168,7 +168,10 @@ export const USUAL_RATE = 25;
 
 /** The value of a fraction; `undefined` for none, and for meaningless ones such as 0/1 and 25/0. */
 export function quotientOf(fraction: Fraction | undefined): number | undefined {
-  return fraction && fraction.num > 0 && fraction.den > 0 ? fraction.num / fraction.den : undefined;
+  const isPositive = (value: number) => Number.isFinite(value) && value > 0;
+  return fraction && isPositive(fraction.num) && isPositive(fraction.den)
+    ? fraction.num / fraction.den
+    : undefined;
 }
 
 export function areEqual(a: Fraction, b: Fraction): boolean {

@@ -3,7 +3,7 @@
  * Scores pairs that a caller pushes one by one, on workers or in the calling thread.
  */
 import { serializeCalls } from '../core/abort.js';
-import { isObject, oneOf, requireAttached, requireObject } from '../core/arguments.js';
+import { isObject, oneOf, requireAttached, requireObject, requireRate } from '../core/arguments.js';
 import { CHROMA_UPSAMPLERS, COLOUR_MATRICES, PRIMARIES, SITINGS, TRANSFERS } from '../core/choices.js';
 import type { Colour, ScoredFormat } from '../core/colour.js';
 import { AnyvmafError, mediaError, usageError } from '../core/errors.js';
@@ -71,12 +71,7 @@ export async function openScorer(
 function checkScoredFormat(what: string, format: ScoredFormat): void {
   checkFormat(what, format);
   const { frameRate, colours } = format;
-  if (frameRate !== undefined && quotientOf(frameRate) === undefined) {
-    throw usageError(
-      `format.frameRate is ${JSON.stringify(frameRate)}, but it must be a fraction above 0, such as { num: 30000, den: 1001 }; ` +
-        'leave it out if it is not known.',
-    );
-  }
+  requireRate('format.frameRate', frameRate);
   if (colours === undefined) return;
   requireObject('format.colours', colours, 'an object with reference and distorted');
   for (const side of ['reference', 'distorted'] as const) {

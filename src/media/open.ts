@@ -8,6 +8,7 @@ import {
   requireArray,
   requireAttached,
   requireObject,
+  requireRate,
   requireText,
   wrongType,
 } from '../core/arguments.js';
@@ -21,7 +22,7 @@ import {
 } from '../core/errors.js';
 import { describeFormat, formatProblem } from '../core/frame.js';
 import { hasScheme, STANDARD_INPUT } from '../core/names.js';
-import { quoted, shown, withoutAccess } from '../core/printable.js';
+import { quoted, shown, showValue, withoutAccess } from '../core/printable.js';
 import { convertCommand, DECLARE_RAW, FETCH_URL, incompleteFrame } from './errors.js';
 import {
   checkRawFormat,
@@ -38,7 +39,7 @@ import {
 } from './formats.js';
 import { filteredSource } from './own-filters.js';
 import { ByteQueue, blobReader, bytesReader, webByteStream } from './readers.js';
-import { blankSource, RandomAccessSource, SequentialSource } from './sources.js';
+import { blankSource, RandomAccessSource, SequentialSource, withReads } from './sources.js';
 import {
   type ByteReader,
   type ByteStream,
@@ -99,7 +100,7 @@ interface FileNotes {
 
 /**
  * Opens a video, which the caller closes. Recognises Y4M by its content. Files, Blobs and bytes give random access;
- * pipes and streams give frames in order; a {@link FrameSource} is returned unchanged.
+ * pipes and streams give frames in order; the results of a {@link FrameSource} are checked.
  * @throws {AnyvmafError} `io` if the input cannot be read, `media` if it needs a decoder, `mismatch` if a Y4M header
  * contradicts `raw`, `usage` for other inputs
  */
@@ -123,7 +124,9 @@ export async function openInput(
   if (isFrameSource(input)) {
     const problem = formatProblem(input.info);
     if (problem) throw usageError(`the frames of ${shown(input.info.name)} are not usable: ${problem}.`);
-    return input;
+    const { info } = input;
+    const source = withReads(input, (read) => checkFound(info.name, read()));
+    return { ...source, info: { ...info, frameCount: info.frameCount ?? null } };
   }
   const url = options.decoding && urlOf(input);
   const urls = options.decoding?.urls;
@@ -392,7 +395,9 @@ export async function openInputs(
   try {
     options.signal?.throwIfAborted();
     const [first, second] = await Promise.all(opening);
-    return { reference: first, distorted: second };
+    // One source for both takes one call at a time, so it must remain one.
+    const same = first && reference === distorted && isFrameSource(distorted);
+    return { reference: first, distorted: same ? first : second };
   } catch (error) {
     giveUp.abort(error);
     // Close the other once open, and ignore its errors.
@@ -401,6 +406,16 @@ export async function openInputs(
   } finally {
     forget();
   }
+}
+
+function checkFound(name: string, found: Promise<boolean> | boolean): Promise<boolean> | boolean {
+  if (typeof found === 'boolean') return found;
+  return Promise.resolve(found).then((settled) => {
+    if (typeof settled === 'boolean') return settled;
+    throw usageError(
+      `readFrame of ${shown(name)} gave ${showValue(settled)}, but it must give true, or false after the last frame.`,
+    );
+  });
 }
 
 export async function closeInput(input: OpenedInput): Promise<void> {
@@ -445,6 +460,10 @@ export function requireVideo(name: string, input: VideoInput): void {
   requireObject(`${name}.info`, info);
   requireText(`${name}.info.name`, info.name);
   requireText(`${name}.info.container`, info.container);
+  const frames = info.frameCount ?? 0;
+  if (!Number.isSafeInteger(frames) || frames < 0)
+    throw wrongType(`${name}.info.frameCount`, frames, 'a whole number, or null if it is not known');
+  requireRate(`${name}.info.frameRate`, info.frameRate);
   requireArray(`${name}.info.warnings`, info.warnings, 'an array of sentences, which may be empty');
   for (const [method, value] of Object.entries({ readFrame, close }))
     if (typeof value !== 'function') throw wrongType(`${name}.${method}`, value, 'a function');

@@ -287,7 +287,7 @@ export class SequentialSource implements FrameSource {
 /** A source whose reads go through `around`, with the number of the frame. */
 export function withReads(
   source: FrameSource,
-  around: (read: () => Promise<boolean> | boolean, index: number) => Promise<boolean>,
+  around: (read: () => Promise<boolean> | boolean, index: number) => Promise<boolean> | boolean,
 ): FrameSource {
   const { info, seekable, descriptor } = source;
   return {

@@ -745,7 +745,8 @@ describe('is refused', () => {
       'usage',
       /format\.colours\.distorted\.matrix is "bt470", but it must be gbr, bt709, bt601, bt2020, smpte240m, fcc, ycgco, bt2020c or ictcp/,
     ],
-    [{ frameRate: { num: 25, den: 0 } }, 'usage', /format\.frameRate is .*a fraction above 0/],
+    [{ frameRate: { num: 25, den: 0 } }, 'usage', /format\.frameRate is 25\/0, .*a fraction above 0/],
+    [{ frameRate: { num: Infinity, den: 1 } }, 'usage', /is Infinity\/1, .*a fraction above 0/],
   ] as const)('by a scorer of %j', async (facts, code, message) => {
     const format = { ...SMALL, ...facts } as ScoredFormat;
     const creating = () => createScorer(format, { features: ['cvvdp'], threads: 0 });

@@ -288,6 +288,8 @@ describe('fractions of containers', () => {
     [25, 0, undefined],
     [0, 0, undefined],
     [-25, 1, undefined],
+    [Number.POSITIVE_INFINITY, 1, undefined],
+    [25n as never, 1n as never, undefined],
   ])('%i/%i has a value if it is meaningful', (num, den, value) => {
     expect(quotientOf({ num, den })).toBe(value);
   });

@@ -149,14 +149,38 @@ describe('names', () => {
   });
 });
 
-it("the caller's own frames pass through if their format is possible", async () => {
+it("the caller's own frames are read if their facts and results are possible", async () => {
   const info = { ...small, name: 'mine', container: 'frames', frameCount: 1, warnings: [] } as const;
   const source: FrameSource = { info, seekable: true, readFrame: () => true, close() {} };
-  expect(await open(source)).toBe(source);
-  const unclosable = async () => requireVideo('distorted', { ...source, close: undefined as never });
-  expect(await refusalOf('usage', unclosable)).toBe(
-    'distorted.close is undefined, but it must be a function.',
-  );
+  const into = { y: new Uint8Array(640) };
+  expect((await open(source)).readFrame(0, into)).toBe(true);
+  const same = await openInputs({ reference: source, distorted: source }, { platform: noFiles });
+  expect(same.reference).toBe(same.distorted);
+  for (const [found, told] of [
+    [undefined, 'undefined'],
+    [Promise.resolve(1), '1'],
+  ]) {
+    const odd = await open({ ...source, readFrame: () => found as never });
+    expect(await refusalOf('usage', () => odd.readFrame(0, into))).toBe(
+      `readFrame of mine gave ${told}, but it must give true, or false after the last frame.`,
+    );
+  }
+  const telling = (facts: object) => ({ ...source, info: { ...info, ...facts } });
+  expect((await open(telling({ frameCount: undefined }))).info.frameCount).toBeNull();
+  for (const frameCount of [undefined, null, 0]) requireVideo('distorted', telling({ frameCount }));
+  requireVideo('distorted', telling({ frameRate: { num: 25, den: 1 } }));
+  for (const [fault, message] of [
+    [{ ...source, close: undefined }, 'close is undefined, but it must be a function.'],
+    ...[3.5, Number.NaN, -1, Number.POSITIVE_INFINITY].map((frameCount) => [
+      telling({ frameCount }),
+      `info.frameCount is ${frameCount}, but it must be a whole number, or null if it is not known.`,
+    ]),
+    [telling({ frameRate: 25 }), 'info.frameRate is 25, but it must be a fraction above 0, such as'],
+    [telling({ frameRate: { num: 25 } }), 'info.frameRate is 25/undefined, but it must be a fraction'],
+  ] as const) {
+    const run = async () => requireVideo('distorted', fault as FrameSource);
+    expect(await refusalOf('usage', run)).toContain(`distorted.${message}`);
+  }
   const odd: FrameSource = { ...source, info: { ...info, bitDepth: 32 } };
   expect(await refused('usage', odd)).toContain('the frames of mine are not usable: bit depth 32');
 });
