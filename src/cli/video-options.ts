@@ -2,10 +2,10 @@
  * @module cli/video-options
  * The videos of a command line, and the geometry of raw video.
  */
-import { fileURLToPath } from 'node:url';
 import { usageError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
 import { quoted, shown } from '../core/printable.js';
+import { localPath } from '../files/file-url.js';
 import type { RawVideoFormat } from '../index.js';
 import { COMMANDS } from './command.js';
 import {
@@ -105,24 +105,6 @@ export function singleVideoOf(
     );
   const raw = rawFormatOf(geometry);
   return { distorted: [only], ...(raw && { raw }), ...(reference !== undefined && { unread: reference }) };
-}
-
-/**
- * Returns the path of a `file:` URL, as desktops put it into the clipboard; other names unchanged.
- * @throws {AnyvmafError} `usage` for a URL that names no file of this machine
- */
-export function localPath(name: string): string {
-  if (!/^file:\//i.test(name)) return name;
-  // A query or hash is not part of the path, though it may be meant to be.
-  if (/[?#]/.test(name))
-    throw usageError(
-      `${quoted(name)} has a "?" or "#", which ends the path of a URL; write %3F or %23, or give the path`,
-    );
-  try {
-    return fileURLToPath(name);
-  } catch {
-    throw usageError(`${quoted(name)} is not the URL of a file on this machine; give its path`);
-  }
 }
 
 function bitDepthValue(use: OptionUse): number {

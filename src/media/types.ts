@@ -106,7 +106,7 @@ export interface FrameSource {
 }
 
 /**
- * Anything that opens as a video: a path (`-` is standard input), file URL or file descriptor, if the platform has
+ * Anything that opens as a video: a path (`-` is standard input), `file:` URL or file descriptor, if the platform has
  * files; a `Blob` or `File`; the bytes of a whole file; a byte stream; or the caller's own source of frames.
  */
 export type VideoInput = string | URL | number | Blob | Uint8Array | ReadableStream<Uint8Array> | FrameSource;

@@ -4,6 +4,7 @@
  */
 import { usageError } from '../../core/errors.js';
 import { counted, shown } from '../../core/printable.js';
+import { localPath } from '../../files/file-url.js';
 import {
   type EncoderChoice,
   type ParameterName,
@@ -29,7 +30,6 @@ import {
 } from '../options.js';
 import { type OutputFile, openOutput } from '../output.js';
 import type { Terminal } from '../terminal.js';
-import { localPath } from '../video-options.js';
 
 const PARAMETERS = [
   'crf',

@@ -4,6 +4,7 @@
  */
 import { AnyvmafError, usageError } from '../../core/errors.js';
 import { counted, quoted } from '../../core/printable.js';
+import { localPath } from '../../files/file-url.js';
 import { besideList, csvTable, readText } from '../../files/text-file.js';
 import type { DatasetOptions, DatasetPair, DatasetSummary, ExtractorSpec } from '../../index.js';
 import { wrap } from '../../report/sections.js';
@@ -32,7 +33,7 @@ import {
 import { openOutput } from '../output.js';
 import { checkPairingOptions, PAIRING_OPTIONS, type TableSettings, tableReader } from '../table-options.js';
 import type { Terminal } from '../terminal.js';
-import { localPath, VIDEO_OPTIONS, type VideoSettings, type Videos, videosOf } from '../video-options.js';
+import { VIDEO_OPTIONS, type VideoSettings, type Videos, videosOf } from '../video-options.js';
 
 const MAX_DISTORTED = 1000;
 

@@ -17,12 +17,12 @@ import {
 import { Socket } from 'node:net';
 import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { ioError, usageError } from '../../core/errors.js';
 import { BY_USER, type Origin } from '../../core/origin.js';
 import { shown } from '../../core/printable.js';
 import { fileError, openChecked } from '../../files/checked-file.js';
+import { localPath } from '../../files/file-url.js';
 import { namesSequence } from '../../files/sequence.js';
 import type { ByteReader, ByteStream, FilePlatform, OpenedFile } from '../../media/types.js';
 import { RemoteVideo } from '../../media/types.js';
@@ -32,7 +32,7 @@ export const nodeFiles: FilePlatform = {
   async open(file) {
     if (file === '-') return openStandardInput();
     if (typeof file === 'number') return openDescriptor(file);
-    return openPath(typeof file === 'string' ? file : pathOf(file));
+    return openPath(localPath(file));
   },
   reopen: openRegularFile,
   namesSequence,
@@ -53,7 +53,7 @@ export function nodeFilesOf(origin: Origin): FilePlatform {
   return {
     async open(file) {
       if (typeof file === 'number') return openDescriptor(file);
-      const path = resolve(typeof file === 'string' ? file : pathOf(file));
+      const path = resolve(localPath(file));
       return { kind: 'random', reader: openRegularFile(path, origin), path, origin };
     },
     reopen: (path) => openRegularFile(path, origin),
@@ -164,12 +164,6 @@ function descriptorStream(fd: number, stats: Stats): Readable {
 function openFifo(path: string): Promise<number> {
   const flags = process.platform === 'linux' ? constants.O_RDONLY | constants.O_NONBLOCK : constants.O_RDONLY;
   return promisify(openCallback)(path, flags);
-}
-
-function pathOf(url: URL): string {
-  if (url.protocol !== 'file:')
-    throw usageError(`${shown(url.href)} is not a file URL; download the video and give its path.`);
-  return fileURLToPath(url);
 }
 
 const systemError = (code: string): Error => Object.assign(new Error(code), { code });

@@ -73,7 +73,7 @@ describe('a chunked run equals a whole one', () => {
   const inputs: [string, () => [VideoInput, VideoInput]][] = [
     ['bytes', () => [pair.reference, pair.distorted]],
     ['blobs', () => [new Blob([pair.reference]), new Blob([pair.distorted])]],
-    ['file URLs', () => [pathToFileURL(reference), pathToFileURL(distorted)]],
+    ['file URLs', () => [pathToFileURL(reference), pathToFileURL(distorted).href]],
     ['own sources', () => [own('reference'), own('distorted')]],
     ['a file and a stream', () => [reference, streamOf(pair.distorted)]],
   ];

@@ -264,7 +264,7 @@ describe.runIf(hasFfmpeg)(`file names (${needsFfmpeg})`, () => {
   it.each(tier(names.slice(0, 3), names))('have no special meaning to ffmpeg: %s', async (name) => {
     const path = file(name);
     copyFileSync(encode({ codec: 'h264', frames: 5 }), path);
-    for (const input of [path, pathToFileURL(path)]) {
+    for (const input of [path, pathToFileURL(path), pathToFileURL(path).href]) {
       const facts = await decoder.probe(input);
       expect(facts.name).toBe(String(input));
       expect(await hashFrames(await decoder.open(input, facts, {}))).toHaveLength(5);

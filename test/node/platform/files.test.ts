@@ -16,6 +16,7 @@ import {
   readdirSync,
   readlinkSync,
   rmSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -25,13 +26,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { VideoFormat } from '../../../src/core/frame.js';
+import type { Origin } from '../../../src/core/origin.js';
 import { openVideo, reopen } from '../../../src/media/open.js';
 import { blobReader, bytesReader } from '../../../src/media/readers.js';
 import { RandomAccessSource } from '../../../src/media/sources.js';
 import type { FrameSource, RawVideoFormat, VideoInput } from '../../../src/media/types.js';
+import { ffmpegInput } from '../../../src/platform/node/ffmpeg/input.js';
 import { FramePipe } from '../../../src/platform/node/ffmpeg/source.js';
 import { openChannel } from '../../../src/platform/node/ffmpeg/tool.js';
-import { nodeFiles } from '../../../src/platform/node/files.js';
+import { nodeFiles, nodeFilesOf } from '../../../src/platform/node/files.js';
 import { drained } from '../../../src/platform/node/stream-decoder.js';
 import { built } from '../../support/built.js';
 import { testFolder } from '../../support/folders.js';
@@ -54,8 +57,28 @@ const put = (name: string, bytes: Uint8Array): string => {
 put('clip.y4m', clip);
 
 describe('regular files', () => {
+  it('of a foreign origin are confined under each of their names', async () => {
+    const folders = [file('allowed')];
+    mkdirSync(file('allowed'));
+    const origin: Origin = { by: 'foreign', folders };
+    const outside = [file('clip.y4m'), join(file('allowed'), '../clip.y4m')];
+    symlinkSync(file('clip.y4m'), file('allowed/link'));
+    for (const path of [...outside, file('allowed/link')]) {
+      const url = pathToFileURL(path);
+      for (const input of [path, url, url.href, url.href.replace('file://', 'FILE:'), `file://${path}`]) {
+        const refused = 'leads out of the allowed folders';
+        await expect(nodeFilesOf(origin).open(input)).rejects.toThrow(refused);
+        await expect(ffmpegInput(input, { urls: false, origin })).rejects.toThrow(refused);
+      }
+    }
+    const inside = pathToFileURL(put('allowed/a b.y4m', clip)).href;
+    expect(await nodeFilesOf(origin).open(inside)).toMatchObject({ path: file('allowed/a b.y4m'), origin });
+    expect((await ffmpegInput(inside, { urls: false, origin })).hold).toBeDefined();
+  });
+
   it('are read in any order, by path or file URL, and again in a worker', async () => {
-    for (const input of [file('clip.y4m'), pathToFileURL(file('clip.y4m'))]) {
+    const url = pathToFileURL(file('clip.y4m'));
+    for (const input of [file('clip.y4m'), url, url.href]) {
       const source = await open(input);
       expect(source.info).toMatchObject({ ...format, frameCount: 5, name: String(input) });
       if (!source.descriptor) throw new Error('no descriptor');
@@ -134,6 +157,8 @@ describe('paths without a video', () => {
     expect(await refusalOf('io', () => open(file('empty'), format))).toContain('is empty');
     const sentence = await refusalOf('usage', () => open(new URL('https://example.org/x.y4m')));
     expect(sentence).toContain('not a file URL');
+    for (const input of ['file://elsewhere/x.y4m', new URL('file://elsewhere/x.y4m')])
+      expect(await refusalOf('usage', () => open(input))).toContain('not the URL of a file on this machine');
     expect(await refusalOf('io', () => open(12345))).toContain('cannot read file descriptor 12345');
   });
 

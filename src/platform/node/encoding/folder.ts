@@ -11,6 +11,7 @@ import type { FramePlanes, VideoFormat } from '../../../core/frame.js';
 import { allocateFrame, storedChroma, storedFrameBytes, y4mHeader } from '../../../core/frame.js';
 import { BY_USER, type Origin } from '../../../core/origin.js';
 import { shown } from '../../../core/printable.js';
+import { localPath } from '../../../files/file-url.js';
 import {
   forgetScratch,
   makeScratchFolder,
@@ -313,7 +314,8 @@ function rateOf({ track, times }: SourceFacts): string {
 
 async function refuseSource(source: VideoInput, output: string): Promise<void> {
   if (typeof source !== 'string' && !(source instanceof URL)) return;
-  const stats = [source, output].map((path) => stat(path).catch(() => undefined));
+  const path = typeof source === 'string' ? localPath(source) : source;
+  const stats = [path, output].map((file) => stat(file).catch(() => undefined));
   const [from, to] = await Promise.all(stats);
   if (!from || !to || from.ino !== to.ino || from.dev !== to.dev) return;
   throw usageError(`${shown(output)} is the source; name another file for the encode.`);

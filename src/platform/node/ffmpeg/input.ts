@@ -5,12 +5,12 @@
 import { existsSync } from 'node:fs';
 import { access, constants, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { ioError, usageError } from '../../../core/errors.js';
 import { hasScheme } from '../../../core/names.js';
 import type { Origin } from '../../../core/origin.js';
 import { shown, withoutAccess } from '../../../core/printable.js';
 import { checkedStats, fileError, openChecked } from '../../../files/checked-file.js';
+import { localPath } from '../../../files/file-url.js';
 import { namesSequence, openSequence } from '../../../files/sequence.js';
 import { FETCH_URL } from '../../../media/errors.js';
 import { type RemoteContent, RemoteVideo, type VideoInput } from '../../../media/types.js';
@@ -47,7 +47,7 @@ export async function ffmpegInput(input: VideoInput, access: InputAccess): Promi
   if (input instanceof RemoteVideo) return handed(input.content);
   if (input instanceof URL) {
     return input.protocol === 'file:'
-      ? file(fileURLToPath(input), input.href, access)
+      ? file(localPath(input), input.href, access)
       : remote(input.href, access);
   }
   if (typeof input !== 'string' || input === '-') {
@@ -56,10 +56,10 @@ export async function ffmpegInput(input: VideoInput, access: InputAccess): Promi
         'once by ffmpeg; give it as a file.',
     );
   }
-  if (hasScheme(input) && !(await exists(input)))
-    return /^file:/i.test(input) ? file(fileURLToPath(input), input, access) : remote(input, access);
+  const path = localPath(input);
+  if (path === input && hasScheme(input) && !(await exists(input))) return remote(input, access);
   if (access.origin.by === 'user' && namesSequence(input)) return sequence(input, access);
-  return file(input, input, access);
+  return file(path, input, access);
 }
 
 function sequence(name: string, { origin, urls, rate = '25' }: InputAccess): FfmpegInput {
