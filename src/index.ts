@@ -117,7 +117,7 @@ export const describeVideo = /* @__PURE__ */ api.describeVideo(nodePlatform);
 /**
  * Finds the offset between two videos: distorted frame n shows what reference frame n + offset shows. Shifts
  * nothing; pass the offset to {@link score}.
- * @throws {AnyvmafError} if a video cannot be read, or only once
+ * @throws {AnyvmafError} if a video cannot be read, or opened a second time, as streams and own sources
  */
 export const align = /* @__PURE__ */ api.align(nodePlatform);
 

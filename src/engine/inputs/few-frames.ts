@@ -29,7 +29,7 @@ import {
 import { closeAll } from '../../media/sources.js';
 import type { VideoInfo } from '../../media/types.js';
 import type { InputContext } from '../contract/scope.js';
-import { canReadAgain } from '../pair/pair.js';
+import { canReadAgain, whyNotAgain } from '../pair/pair.js';
 
 /** Frames of each video to measure for borders and sharpness. */
 export const MEASURED = 3;
@@ -207,7 +207,7 @@ export function mostFrames(window = 0): number {
   return Math.max(FEWEST_MOST, 4 * window);
 }
 
-/** @throws {AnyvmafError} `usage` if a video can be read only once; errors of decoders */
+/** @throws {AnyvmafError} `usage` if a video cannot be opened again; errors of decoders */
 export async function findOffset(
   context: InputContext,
   sides: Sides,
@@ -239,7 +239,6 @@ async function openAgain(context: InputContext, side: Side, start: number, end: 
   const part = await openPart(context, side, start, end);
   if (part) return part;
   throw usageError(
-    `the offset of ${shown(nameOf(side))} cannot be found, because it can be read only once; give it as a file, ` +
-      'or set the offset.',
+    `the offset of ${shown(nameOf(side))} cannot be found, because ${whyNotAgain(side)}; give it as a file, or set the offset.`,
   );
 }

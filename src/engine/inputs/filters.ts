@@ -14,6 +14,7 @@ import { factsOf, nameOf, type Side, type Sides } from '../../media/pair.js';
 import type { CropArea, SideFilters } from '../../media/types.js';
 import type { CheckedFilters } from '../contract/options.js';
 import type { InputContext } from '../contract/scope.js';
+import { canReadAgain, whyNotAgain } from '../pair/pair.js';
 import { measureSide } from './few-frames.js';
 
 /** Frames of each video to search for borders. */
@@ -131,8 +132,8 @@ async function bordersOf(context: InputContext, side: Side): Promise<Shares> {
   const { borders } = await measureSide(context, side, { count: BORDER_FRAMES });
   if (!borders) {
     throw usageError(
-      `crop is auto, but no inspected frame of ${shown(nameOf(side))} shows its borders: they are too dark, or the video can ` +
-        'be read only once; set cropReference and cropDistorted.',
+      `crop is auto, but no inspected frame of ${shown(nameOf(side))} shows its borders: ` +
+        `${canReadAgain(side) ? 'they are too dark' : whyNotAgain(side)}; set cropReference and cropDistorted.`,
     );
   }
   const { left, top, right, bottom } = borders.certain;

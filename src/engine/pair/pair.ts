@@ -84,6 +84,13 @@ export function canReadAgain(side: Side): boolean {
   return side.kind === 'encoded' || side.source.descriptor !== undefined;
 }
 
+/** Why a side cannot be read again, as a clause. */
+export function whyNotAgain(side: Side): string {
+  return side.kind === 'frames' && side.source.seekable
+    ? 'it is a source of your own, which cannot be opened a second time'
+    : 'it can be read only once';
+}
+
 /** Number of measured pairs, and whether each video ended (`null`: stopped at the requested number). */
 export interface Extent {
   readonly pairs: number;

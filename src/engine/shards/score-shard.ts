@@ -33,6 +33,7 @@ import {
   refuseEmpty,
   refuseTruncated,
   storedPair,
+  whyNotAgain,
 } from '../pair/pair.js';
 import { loadModules, loadRequested, type RequestedModels, scoredSize } from '../plan/plan.js';
 import { decoderWarnings, inputsOf, Meter, type Recorded } from '../results/report-parts.js';
@@ -278,14 +279,13 @@ function plainOptions(options: ScoreShardOptions): ShardOptions {
   return pickOptions(options, ({ machine }) => !machine);
 }
 
-/** @throws {AnyvmafError} `usage` for a video that can be read only once, or pictures needed in two formats */
+/** @throws {AnyvmafError} `usage` for a video that cannot be opened again, or pictures needed in two formats */
 function refuseUnreadable({ sides, apart }: Pair): void {
   for (const role of ['reference', 'distorted'] as const) {
     const side = sides[role];
     if (canReadAgain(side)) continue;
     throw usageError(
-      `the ${role} ${quoted(nameOf(side))} can be read only once and in order, so it cannot be divided into shards; ` +
-        'give it as a file.',
+      `the ${role} ${quoted(nameOf(side))} cannot be divided into shards, because ${whyNotAgain(side)}; give it as a file.`,
     );
   }
   if (!apart) return;

@@ -11,12 +11,12 @@ import { fromBase64, toBase64 } from '../../../src/core/bytes.js';
 import type { VideoFormat } from '../../../src/core/frame.js';
 import { cutShard } from '../../../src/engine/shards/shard.js';
 import { formatShard, readShard } from '../../../src/engine/shards/shard-file.js';
-import { mergeShards, type Shard, score, scoreShard } from '../../../src/index.js';
+import { align, mergeShards, type Shard, score, scoreShard } from '../../../src/index.js';
 import { METRICS } from '../../../src/metrics/index.js';
 import type { ScoreOptions, ScoreRequest } from '../../../src/public.js';
 import { y4mFile } from '../../../src/sample/files.js';
 import { makeSample } from '../../../src/sample/generator.js';
-import { comparable, inParts, SMALL, storedPair, streamOf, y4mPair } from '../../support/clips.js';
+import { comparable, inParts, ownSource, SMALL, storedPair, streamOf, y4mPair } from '../../support/clips.js';
 import { encode, encodeFolder, hasFfmpeg, makeFile, needsFfmpeg } from '../../support/encode.js';
 import { testFolder } from '../../support/folders.js';
 import { seeded } from '../../support/random.js';
@@ -271,6 +271,16 @@ describe('a part', () => {
     const streamed = { ...small, reference: streamOf(small.reference) };
     const sentence = await error(() => scoreShard(streamed, { number: 1, count: 2 }, OPTIONS));
     expect(sentence).toContain('is a stream');
+    const own = ownSource(small.clip, 'reference', 2, { seekable: true, frameCount: 2 });
+    const again = 'because it is a source of your own, which cannot be opened a second time; ';
+    const pair = { ...small, reference: own };
+    expect(await error(() => scoreShard(pair, { number: 1, count: 2 }, OPTIONS))).toBe(
+      `the reference "own reference" cannot be divided into shards, ${again}give it as a file.`,
+    );
+    expect(await error(() => align(pair))).toBe(
+      `the offset of own reference cannot be found, ${again}give it as a file, or set the offset.`,
+    );
+    expect(await error(() => score(pair, { crop: 'auto' }))).toContain('it is a source of your own');
   });
 
   it('has its own share of the pairs', () => {
