@@ -302,7 +302,8 @@ console.log(mean, scorer);
     (dom) => {
       const options = [
         ...['--noEmit', '--strict', '--target', 'es2022', '--module', 'nodenext', '--types', 'node'],
-        ...['--preserveSymlinks', '--lib', `es2022,esnext.disposable${dom}`, 'program.ts'],
+        ...['--exactOptionalPropertyTypes', '--preserveSymlinks'],
+        ...['--lib', `es2022,esnext.disposable${dom}`, 'program.ts'],
       ];
       const compiler = join(root, 'node_modules', OLDEST, 'bin/tsc');
       const { stdout } = spawnSync(process.execPath, [compiler, ...options], {

@@ -57,7 +57,7 @@ export interface CheckedNative {
 }
 
 /** Options of pairing with the table's defaults, except those redefined below. */
-export interface CheckedPairing extends Complete<OptionsOf<'pair'>> {
+export interface CheckedPairing extends Omit<Complete<OptionsOf<'pair'>>, 'rate'> {
   /** Whether to score a damaged video up to its damage, or refuse it. */
   readonly damage: 'accept' | 'refuse';
   /** Frame rate of picture sequences, as a fraction. */
