@@ -40,6 +40,8 @@ export class Parser<Calls> {
   #failure: unknown;
   #ended = false;
   #timer: ReturnType<typeof setInterval> | undefined;
+  /** Set if the worker was ended while it loads. */
+  #loading: ReturnType<typeof setTimeout> | undefined;
   #silence = Number.POSITIVE_INFINITY;
   #reason: FailureReason = { code: 'internal', subject: 'A parser thread failed' };
   #progress = 0;
@@ -95,10 +97,12 @@ export class Parser<Calls> {
   }
 
   #take(message: FromParser): void {
-    if (message.kind === 'ready') this.#ready = true;
+    const loaded = message.kind === 'ready' || message.kind === 'unusable';
+    if (loaded) this.#ready = true;
     if (this.#ended) {
-      // Terminating a loading worker would leak descriptors.
-      if (message.kind === 'ready') this.#worker.terminate();
+      if (!loaded) return;
+      clearTimeout(this.#loading);
+      this.#worker.terminate();
       return;
     }
     this.#silent = 0;
@@ -210,7 +214,14 @@ export class Parser<Calls> {
     const pending = [...this.#pending.values()];
     this.#pending.clear();
     for (const { reject } of pending) reject(reason);
-    if (this.#ready) this.#worker.terminate();
-    else setTimeout(() => this.#worker.terminate(), LOADING);
+    if (this.#ready) {
+      this.#worker.terminate();
+      return;
+    }
+    // Terminating a loading worker would leak descriptors.
+    const timer = setTimeout(() => this.#worker.terminate(), LOADING);
+    this.#loading = timer;
+    // Do not keep Node running.
+    if (typeof timer === 'object' && 'unref' in timer) timer.unref();
   }
 }

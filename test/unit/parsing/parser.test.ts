@@ -234,15 +234,30 @@ describe('a served function', () => {
     expect(worker.terminated).toBe(1);
   });
 
-  it('is terminated if its worker is ready only after it was closed', async () => {
+  const unusable = { kind: 'unusable', refusal: { code: 'backend', message: 'No module.' } } as const;
+
+  it('is terminated at once if its worker cannot load', () => {
     const worker = new FakeWorker();
-    const parser = new Parser<Calls>(worker, null);
-    parser.close();
-    expect(worker.terminated).toBe(0);
-    worker.say({ kind: 'ready' });
-    expect(worker.terminated).toBe(1);
-    await expect(parser.call('work', 1)).rejects.toMatchObject({ code: 'aborted' });
+    new Parser<Calls>(worker, null);
+    worker.say(unusable);
+    expect([worker.terminated, vi.getTimerCount()]).toEqual([1, 0]);
   });
+
+  it.each([{ kind: 'ready' } as const, unusable])(
+    'is terminated if its worker is $kind only after it was closed',
+    async (message) => {
+      const worker = new FakeWorker();
+      const parser = new Parser<Calls>(worker, null);
+      const timers = vi.spyOn(globalThis, 'setTimeout');
+      parser.close();
+      expect(timers.mock.results[0]?.value.hasRef()).toBe(false);
+      expect(worker.terminated).toBe(0);
+      worker.say(message);
+      expect([worker.terminated, vi.getTimerCount()]).toEqual([1, 0]);
+      timers.mockRestore();
+      await expect(parser.call('work', 1)).rejects.toMatchObject({ code: 'aborted' });
+    },
+  );
 });
 
 describe('a served parser', () => {
