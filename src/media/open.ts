@@ -2,7 +2,7 @@
  * @module media/open
  * Opens any kind of video input as a source of frames.
  */
-import { onAbort } from '../core/abort.js';
+import { onAbort, unlessAborted } from '../core/abort.js';
 import {
   holds,
   requireArray,
@@ -394,7 +394,8 @@ export async function openInputs(
   ] as const;
   try {
     options.signal?.throwIfAborted();
-    const [first, second] = await Promise.all(opening);
+    // An input may never open.
+    const [first, second] = await unlessAborted(options.signal, Promise.all(opening));
     // One source for both takes one call at a time, so it must remain one.
     const same = first && reference === distorted && isFrameSource(distorted);
     return { reference: first, distorted: same ? first : second };

@@ -3,6 +3,7 @@
  * Opens two inputs of any kind as sources whose n-th frames form pairs, and checks them: declared properties before scoring,
  * pictures while frames are read.
  */
+import { unlessAborted } from '../../core/abort.js';
 import { ofInput, usageError } from '../../core/errors.js';
 import { changed } from '../../core/options.js';
 import type { OpenedInput, OpenedInputs } from '../../media/open.js';
@@ -104,6 +105,9 @@ export async function openPair(known: Pair, open?: OpenDecoder): Promise<OpenPai
   return stored;
 }
 
+/** Most milliseconds to wait for aborted probes. */
+const PROBE_END = 1000;
+
 /** Inputs of one run. Close them in any state. */
 export class RunInputs {
   readonly known: Promise<Pair>;
@@ -123,12 +127,16 @@ export class RunInputs {
     return this.#ready;
   }
 
-  /** Waits for inputs that are opening, except those whose first byte has not arrived. */
+  /** Waits for decoders to end, or a second if they are still probing. */
   async close(): Promise<void> {
     const pair = await this.#ready?.catch(() => undefined);
     if (pair) await closeAll([pair.reference, pair.distorted]);
     else if (this.#known) await closePair(this.#known);
-    else this.known.then(closePair).catch(() => {});
+    else {
+      const closing = this.known.then(closePair);
+      // A stalled server may delay it longer.
+      await unlessAborted(AbortSignal.timeout(PROBE_END), closing).catch(() => {});
+    }
   }
 }
 

@@ -3,7 +3,7 @@
  * How runs end early, aborted by the caller or by a worker that fails, and how a gate holds them up.
  */
 
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { AnyvmafError } from '../../../src/core/errors.js';
 import type { FramePlanes } from '../../../src/core/frame.js';
 import type { Platform, WorkerHandle } from '../../../src/engine/contract/platform.js';
@@ -12,6 +12,7 @@ import { requireSteerable, STEERED } from '../../../src/engine/live/steerable.js
 import { Steering } from '../../../src/engine/live/steering.js';
 import { prepareRun, scorePair } from '../../../src/engine/score.js';
 import { scoreEach } from '../../../src/engine/score-many.js';
+import type { Decoder } from '../../../src/media/decoder.js';
 import type { FrameSource } from '../../../src/media/types.js';
 import { nodePlatform } from '../../../src/platform/node/platform.js';
 import { startNodeWorker } from '../../../src/platform/node/workers.js';
@@ -173,6 +174,40 @@ describe('AbortSignal', () => {
     const request = { reference: silent, distorted: pair.distorted };
     const run = scorePair(nodePlatform, request, { ...options, signal: AbortSignal.timeout(50) });
     expect(await rejection(run)).toMatchObject({ name: 'TimeoutError' });
+  });
+
+  it.each([
+    ['waits for probes that end', true],
+    ['does not wait for ever for probes', false],
+  ])('%s', async (_, ends) => {
+    const controller = new AbortController();
+    let probing = 0;
+    const probe = (_: unknown, signal?: AbortSignal) =>
+      new Promise<never>((_, reject) => {
+        probing++;
+        const end = () => {
+          probing--;
+          reject(signal?.reason);
+        };
+        signal?.addEventListener('abort', () => void (ends && setTimeout(end, 20)));
+        controller.abort('enough');
+      });
+    const availability = async () => ({ id: 'ffmpeg', usable: true }) as const;
+    const decoder = { id: 'ffmpeg', availability, probe } as unknown as Decoder;
+    const platform = { ...nodePlatform, decoders: async () => [decoder] };
+    const mp4 = Buffer.concat([Buffer.from('\0\0\0\x18ftypisom'), new Uint8Array(500)]);
+    const request = { reference: pair.reference, distorted: new Uint8Array(mp4) };
+    const run = scorePair(platform, request, { ...options, signal: controller.signal });
+    expect(await rejection(run)).toBe('enough');
+    expect(probing).toBe(ends ? 0 : 1);
+  });
+
+  it('does not wait for an input that does not even close', async () => {
+    const opening = vi.fn(() => new Promise<never>(() => {}));
+    const platform = { ...nodePlatform, files: { ...nodePlatform.files, open: opening } };
+    const run = scorePair(platform, { reference: 'a', distorted: 'b' }, { signal: AbortSignal.timeout(50) });
+    expect(await rejection(run)).toMatchObject({ name: 'TimeoutError' });
+    expect(opening).toHaveBeenCalledTimes(2);
   });
 
   it('leaves no listener on a signal that remains', async () => {
