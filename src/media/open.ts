@@ -17,6 +17,7 @@ import {
   ioError,
   mediaError,
   mismatchError,
+  type OptionHint,
   ofInput,
   usageError,
 } from '../core/errors.js';
@@ -136,7 +137,7 @@ export async function openInput(
   if (url !== undefined && !remote) {
     if (urls) return { kind: 'encoded', name, input: url };
     throw usageError(`${shown(url)} is a URL, which is not fetched by default`, {
-      hints: [FETCH_URL, 'download the video and pass its path'],
+      hints: [allowing(url), 'download the video and pass its path'],
     });
   }
   if (options.decoding && typeof input === 'string' && options.platform.namesSequence?.(input))
@@ -445,6 +446,12 @@ function urlOf(input: VideoInput): string | undefined {
   const text = input instanceof URL ? input.href : input;
   if (typeof text !== 'string' || /^file:/i.test(text)) return undefined;
   return hasScheme(text) ? text : undefined;
+}
+
+/** Advises to allow the host; of other schemes, ffmpeg reads any URL. */
+function allowing(url: string): OptionHint {
+  const { protocol, host } = URL.canParse(url) ? new URL(url) : { protocol: '', host: '' };
+  return /^https?:$/.test(protocol) ? { ...FETCH_URL, value: [host] } : FETCH_URL;
 }
 
 /** @throws {AnyvmafError} `usage` for a value that is not a video input; `name` is the argument's */

@@ -54,7 +54,7 @@ describe('videos by URL', () => {
   it('are refused unless allowed, also by host', async () => {
     const url = serve('/r.y4m', reference);
     const refused: readonly (readonly [readonly string[], string])[] = [
-      [[], '--allow-url'],
+      [[], `which is not fetched by default; pass --allow-url ${server.host}, or download`],
       [['--allow-url=example.com'], 'on a host that is not allowed'],
       [
         ['--allow-url=127.0.0.1'],
