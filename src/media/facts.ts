@@ -84,15 +84,19 @@ function extent(stream: Json, format: Json, container: string) {
   const frameRate = isUntimed(container)
     ? undefined
     : declaredRate(fraction(stream.avg_frame_rate, '/'), fraction(stream.r_frame_rate, '/'));
-  const duration =
-    number(stream.duration) ?? clock(tagged(stream, 'DURATION')) ?? number(format.duration) ?? null;
+  const startTime = number(stream.start_time) ?? number(format.start_time) ?? null;
+  const tag = clock(tagged(stream, 'DURATION'));
+  const declared = number(stream.duration) ?? tag ?? number(format.duration) ?? null;
+  // Matroska states when the video ends, but mkvmerge's tag how long it is.
+  const isEnd = container.startsWith('matroska') && !(tag && tagged(stream, '_STATISTICS_WRITING_APP'));
+  const duration = declared !== null && isEnd ? declared - Math.max(0, startTime ?? 0) : declared;
   const stated = number(stream.nb_frames) ?? number(tagged(stream, 'NUMBER_OF_FRAMES'));
   const frameCount = declaredFrames(stated, duration, quotientOf(frameRate));
   return {
     frameRate,
     frameCount,
     duration,
-    startTime: number(stream.start_time) ?? number(format.start_time) ?? null,
+    startTime,
     bitrate: declaredBitrate({
       indexed: frameCount === null ? undefined : number(stream.bit_rate),
       tag: number(tagged(stream, 'BPS')),

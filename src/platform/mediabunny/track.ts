@@ -207,7 +207,8 @@ export async function trackFacts(host: MediabunnyHost, opened: OpenedTrack): Pro
     }
     const { turned, ...format } = await uprightFormat(host, opened, sample);
     const stats = container.startsWith('mov') ? await indexStats(host, opened) : undefined;
-    const duration = await track.getDurationFromMetadata();
+    const startTime = await track.getFirstTimestamp();
+    const end = await track.getDurationFromMetadata();
     const times = Float64Array.from(stats?.times ?? (await firstTimes(host, opened))).sort();
     const frameRate = rateOf({ timestamps: times });
     const aspect = await track.getPixelAspectRatio();
@@ -223,8 +224,8 @@ export async function trackFacts(host: MediabunnyHost, opened: OpenedTrack): Pro
       ...format,
       ...(frameRate && { frameRate }),
       frameCount: stats && stats.packetCount > 0 ? stats.packetCount : null,
-      duration,
-      startTime: await track.getFirstTimestamp(),
+      duration: end === null ? null : end - Math.max(0, startTime),
+      startTime,
       bitrate: stats ? Math.round(stats.averageBitrate) : await track.getAverageBitrate(),
       fileSize: size,
       sampleAspect: turned ? { num: aspect.den, den: aspect.num } : { num: aspect.num, den: aspect.den },

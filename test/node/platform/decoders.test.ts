@@ -252,6 +252,15 @@ describeDecoders(ALL, (decoder) => {
     const labels = '-color_range tv -colorspace bt709 -color_primaries bt709 -color_trc bt709'.split(' ');
     expect((await decoder.probe(small(...labels))).colorRange).toBe('limited');
   });
+
+  it.each(['mp4', 'mkv'])(
+    'states a duration without the delay before the first frame, in %s',
+    async (extension) => {
+      const late = ['-i', small(), '-c:v', 'libx264', '-vf', 'setpts=PTS+0.4/TB'];
+      const facts = await decoder.probe(ffmpeg(join(encodeFolder(), `late.${extension}`), late));
+      expect(facts.duration).toBeCloseTo(2, 2);
+    },
+  );
 });
 
 describeDecoders(ALL, (decoder, id) => {

@@ -63,6 +63,17 @@ describe('facts about a track', () => {
     });
   });
 
+  it.each([
+    ['Matroska', 'matroska,webm', { DURATION: '00:00:01.6' }, 1.2],
+    ['Matroska without tags', 'matroska,webm', {}, 1.6],
+    ['mkvmerge', 'matroska,webm', { DURATION: '00:00:01.2', _STATISTICS_WRITING_APP: 'mkvmerge' }, 1.2],
+    ['FLV', 'flv', {}, 2],
+  ])('have a duration without the delay before the first frame: %s', (_, format_name, tags, expected) => {
+    const late = { duration: undefined, nb_frames: undefined, start_time: '0.400000', tags };
+    const { duration } = facts(late, undefined, { ...format, format_name, duration: '2.0' });
+    expect(duration).toBeCloseTo(expected, 6);
+  });
+
   it('are not those of the first fragment only', () => {
     const fragment = facts({ nb_frames: '12', bit_rate: '830' });
     expect(fragment).toMatchObject({ frameCount: null, bitrate: 5_003_750 });
