@@ -34,6 +34,7 @@ import {
   frameText,
   rankingOf,
   sameMoment,
+  shifted,
   subjectOf,
   versus,
   worstMoments,
@@ -277,6 +278,29 @@ describe('one moment in several encodes', () => {
     const timed = { ...second, frames: { ...second.frames, policy: 'nearest' as const } };
     expect(read({ pairing: timed })).not.toHaveProperty('skipReference');
   });
+
+  const SKIPS = { skipReference: 25, skipDistorted: 10 };
+  const NEAREST = { policy: 'nearest', offset: 0 } as const;
+  it.each([
+    // Numbers of the first pair, options and pairing of the run, frames later: the offset and the pair to read.
+    ['by number', [0, 0], {}, { offset: 0 }, 2, 2, 0],
+    ['by number, earlier', [9, 2], {}, { offset: 7 }, -9, -2, 0],
+    ['by number, of a saved report', [25, 10], SKIPS, { offset: 0 }, 1, 16, 10],
+    ['half the rate, from frame 12 on', [12, 6], {}, NEAREST, 1, 1, 12],
+    ['half the rate by the encode, from frame 12 on', [12, 6], {}, { ...NEAREST, by: 'distorted' }, 1, 1, 6],
+    ['half the rate by the encode, earlier', [12, 6], {}, { ...NEAREST, by: 'distorted' }, -9, -9, -3],
+  ] as const)(
+    'is compared with later frames of the reference: %s',
+    (_, first, options, frames, by, offset, pair) => {
+      const whole = encode('a', first[0], 20).report as Report;
+      const pairing = { ...paired({}), frames: { ...paired({}).frames, ...frames } };
+      const reference = { ...whole.reference, frameCount: 100 };
+      const known = { ...whole, pairing, reference, distorted: { ...whole.distorted, skipped: first[1] } };
+      const seen = shifted({ name: 'a', frames: [], report: known }, { ...source('a', 20), options }, by);
+      expect(seen).toMatchObject({ shift: pair, source: { options: { offset }, total: 20 + pair } });
+      expect([0, 1, 2, 3].find((frame) => seen?.has(frame))).toBe(Math.max(0, -pair));
+    },
+  );
 
   it('is distinct in two encodes with the same name', () => {
     const own = encode('own', 0, 10);

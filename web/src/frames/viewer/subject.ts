@@ -201,17 +201,23 @@ export function versus(result: EncodeResult, other: EncodeResult, source: PairSo
 /** The encode's own pairs, `source`, with the reference `by` frames later; `undefined` without a report. */
 export function shifted({ report }: EncodeResult, source: PairSource, by: number): Versus | undefined {
   if (!report) return undefined;
-  const first = report.distorted.skipped;
+  const frames = report.pairing?.frames;
+  const { skipReference = 0, skipDistorted = 0 } = source.options;
+  // Not the first frames' difference: at different rates that depends on the range.
+  const offset = (frames?.offset ?? 0) + skipReference - skipDistorted + by;
   const same = report.reference.skipped + by;
+  // Without the range, pairs begin on the first frame of the scored video that has a partner.
+  const shift =
+    frames?.by === 'distorted' ? report.distorted.skipped - Math.max(0, -offset) : same - Math.max(0, offset);
   return {
-    shift: Math.min(first, same),
+    shift,
     has: (frame) =>
-      frame + same >= 0 && frame + same < (report.reference.frameCount ?? Number.POSITIVE_INFINITY),
+      frame + shift >= 0 && frame + same < (report.reference.frameCount ?? Number.POSITIVE_INFINITY),
     source: {
       ...source,
       key: `${source.key} later ${by}`,
-      options: pairedAt(source.options, same - first),
-      total: Math.max(1, source.total + Math.min(first, same)),
+      options: pairedAt(source.options, offset),
+      total: Math.max(1, source.total + shift),
     },
   };
 }
