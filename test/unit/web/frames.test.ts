@@ -260,9 +260,31 @@ describe('one moment in several encodes', () => {
     };
     const own = cropped('a', { cropReference: '96:64', cropDistorted: '90:60', skipDistorted: 3 });
     const other = cropped('b', { cropReference: '96:64', cropDistorted: '80:50', trackDistorted: 1 });
-    const options = { cropReference: '80:50', cropDistorted: '90:60', trackReference: 1, offset: 0 };
+    const options = { cropReference: '80:50', cropDistorted: '90:60', trackReference: 1, offset: -3 };
     expect(against(own, other)?.source.options).toMatchObject(options);
     expect(against(own, other)?.source.options).not.toHaveProperty('skipDistorted');
+  });
+
+  it('is not compared between encodes if one lacks or repeats frames, but where both are whole', () => {
+    const [whole, other] = [encode('a', 0, 100), encode('b', 0, 100)];
+    const frames = paired({}).frames;
+    for (const kind of ['missing', 'repeated', 'dropped'] as const) {
+      const lists = { ...frames, [kind]: { count: 2, frames: [14, 15] } };
+      const uneven = { ...other, report: report({ pairing: { ...paired({}), frames: lists } }) };
+      expect([against(whole, uneven), against(uneven, whole)], kind).toEqual([undefined, undefined]);
+    }
+    // From frame 12 on, before which the other lacks two.
+    const from = (result: EncodeResult, distorted: number): EncodeResult => {
+      const known = result.report as Report;
+      const [one, two] = [
+        { ...known.reference, skipped: 12 },
+        { ...known.distorted, skipped: distorted },
+      ];
+      return { ...result, report: { ...known, reference: one, distorted: two } };
+    };
+    const [own, late] = [from(whole, 12), from(other, 10)];
+    expect(against(own, late)).toMatchObject({ shift: 10, source: { options: { offset: 0 } } });
+    expect(against(late, own)).toMatchObject({ shift: 12, source: { options: { offset: 0 } } });
   });
 
   it('of a saved report is read from the frames and tracks that were scored', () => {

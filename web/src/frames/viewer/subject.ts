@@ -136,6 +136,18 @@ function pairedAt(
   return { ...options, offset };
 }
 
+/** Frames of the reference before the distorted one at its time; unlike the first pair's, whatever the range. */
+function offsetOf({ pairing }: Report, { skipReference = 0, skipDistorted = 0 }: RunOptions): number {
+  return (pairing?.frames.offset ?? 0) + skipReference - skipDistorted;
+}
+
+/** Number of the pair of frames `reference` and `distorted` in whole videos that are paired at an offset. */
+function numberOf({ pairing }: Report, reference: number, distorted: number, offset: number): number {
+  return pairing?.frames.by === 'distorted'
+    ? distorted - Math.max(0, -offset)
+    : reference - Math.max(0, offset);
+}
+
 export interface Versus {
   readonly source: PairSource;
   /** Added to a pair's number in the first encode's run. */
@@ -153,8 +165,10 @@ interface Sides {
 function sidesOf({ report }: EncodeResult): Sides | undefined {
   const { pairing, reference, distorted } = report ?? {};
   const rates = [reference, distorted].map((side) => JSON.stringify(side?.frameRate));
-  // At different rates frames belong together by time.
-  if (!report || !pairing || rates[0] !== rates[1]) return undefined;
+  const { missing, repeated, dropped } = pairing?.frames ?? {};
+  const isUneven = [missing, repeated, dropped].some((list) => list && list.count > 0);
+  // At different rates, or if frames are missing, frames belong together by time.
+  if (!report || !pairing || isUneven || rates[0] !== rates[1]) return undefined;
   return { report, width: pairing.width, height: pairing.height };
 }
 
@@ -175,25 +189,26 @@ export function versus(result: EncodeResult, other: EncodeResult, source: PairSo
     const side = pairing?.distorted;
     return side?.width !== width || side.height !== height;
   });
+  const offset = offsetOf(own.report, source.options) - offsetOf(its.report, other.source.options);
+  const shift = numberOf(own.report, same, first, offset);
   // Difference between the two runs' numbers of a reference frame.
   const apart = skipped - its.report.reference.skipped;
   return {
-    // There is no pair before the first frame that both have.
-    shift: Math.min(first, same),
+    shift,
     has: (frame) => frame + apart >= 0 && frame + apart < totalOf(other, 0),
     source: {
       ...source,
       // Identifies the files: names may be equal.
-      key: `${source.key} ${identityOf(other.source)} ${same - first}`,
+      key: `${source.key} ${identityOf(other.source)} ${offset}`,
       reference: other.source.distorted,
       options: {
-        ...pairedAt(source.options, same - first),
+        ...pairedAt(source.options, offset),
         // The other encode takes the place of the reference.
         cropReference: cropDistorted,
         trackReference: trackDistorted,
         ...(scaled && scaledTo({ width, height }, source.options.scale)),
       },
-      total: Math.max(1, source.total + Math.min(first, same)),
+      total: Math.max(1, source.total + shift),
     },
   };
 }
@@ -201,14 +216,9 @@ export function versus(result: EncodeResult, other: EncodeResult, source: PairSo
 /** The encode's own pairs, `source`, with the reference `by` frames later; `undefined` without a report. */
 export function shifted({ report }: EncodeResult, source: PairSource, by: number): Versus | undefined {
   if (!report) return undefined;
-  const frames = report.pairing?.frames;
-  const { skipReference = 0, skipDistorted = 0 } = source.options;
-  // Not the first frames' difference: at different rates that depends on the range.
-  const offset = (frames?.offset ?? 0) + skipReference - skipDistorted + by;
+  const offset = offsetOf(report, source.options) + by;
   const same = report.reference.skipped + by;
-  // Without the range, pairs begin on the first frame of the scored video that has a partner.
-  const shift =
-    frames?.by === 'distorted' ? report.distorted.skipped - Math.max(0, -offset) : same - Math.max(0, offset);
+  const shift = numberOf(report, same, report.distorted.skipped, offset);
   return {
     shift,
     has: (frame) =>
