@@ -122,21 +122,31 @@ interface TableOptions {
   readonly range: OwnFilters['range'];
 }
 
+/** swscale's conversion of samples of 15 bits, before ffmpeg 8: (min(sample, most) * factor + offset) >> shift. */
+const CONVERSIONS = {
+  limited: {
+    luma: { most: 32768, factor: 14071, offset: 33561947, shift: 14 },
+    chroma: { most: 32768, factor: 1799, offset: 4081085, shift: 11 },
+  },
+  full: {
+    luma: { most: 30189, factor: 19077, offset: -39057361, shift: 14 },
+    chroma: { most: 30775, factor: 4663, offset: -9289992, shift: 12 },
+  },
+} as const;
+
 /** Maps samples like ffmpeg's scale (the range) followed by format (the depth). */
 function sampleTable({ chroma, from, to, full, range }: TableOptions): Samples {
   const count = 2 ** from;
-  const most = count - 1;
-  const unit = 2 ** (from - 8);
-  // Limited range has 219 steps of luma and 224 of chroma, whose middle stays.
-  const steps = (chroma ? 224 : 219) * unit;
-  const [low, middle] = [(chroma ? 0 : 16) * unit, (chroma ? 128 : 0) * unit];
+  // Samples of more than 14 bits have 19, whose luma is multiplied by a quarter of the factor.
+  const wide = from > 14 ? 4 : 0;
+  const coarse = wide > 0 && !chroma ? 2 : 0;
+  const lift = 15 + wide - from;
   const converted = (sample: number): number => {
     if (!range || range.from === range.to) return sample;
-    const exact =
-      range.to === 'limited'
-        ? ((sample - middle) * steps) / most + low + middle
-        : ((sample - low - middle) * most) / steps + middle;
-    return Math.max(0, Math.min(most, Math.ceil(exact - 0.5)));
+    const { most, factor, offset, shift } = CONVERSIONS[range.to][chroma ? 'chroma' : 'luma'];
+    const product = Math.min(sample << lift, most << wide) * (factor >> coarse);
+    const value = (product + ((offset << wide) >> coarse)) >> (shift - coarse);
+    return Math.max(0, Math.min(count - 1, (value + 2 ** (lift - 1)) >> lift));
   };
   const more = to - from;
   const table = to > 8 ? new Uint16Array(count) : new Uint8Array(count);

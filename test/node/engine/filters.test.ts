@@ -2,7 +2,7 @@
  * @module test/node/engine/filters
  * Filters: what they do to stored and encoded video, refusals, and film grain.
  */
-import { createReadStream, existsSync } from 'node:fs';
+import { createReadStream, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
@@ -21,11 +21,15 @@ import {
   summarize,
 } from '../../../src/index.js';
 import { watchMeasurement } from '../../../src/live/link.js';
+import { EXACT } from '../../../src/media/delivery.js';
+import { openVideo } from '../../../src/media/open.js';
+import { filteredSource } from '../../../src/media/own-filters.js';
 import { brief } from '../../../src/report/brief.js';
 import { trustOf } from '../../../src/report/trust.js';
 import { inParts, PSNR } from '../../support/clips.js';
 import { encode, encodeFolder, ffmpeg, hasFfmpeg, makeFile, needsFfmpeg } from '../../support/encode.js';
 import { testFolder } from '../../support/folders.js';
+import { blankPlanes, noFiles, readAll } from '../../support/media.js';
 import { tier } from '../../support/tier.js';
 
 const raw = { width: 48, height: 36, bitDepth: 8, chroma: '420' } as const;
@@ -146,6 +150,31 @@ describe.runIf(hasFfmpeg)(`filters of encoded video (${needsFfmpeg})`, () => {
     for (const name of ['vmaf', 'psnr_y'])
       expect(grey.pooled_metrics[name]?.mean).toBe(colour.pooled_metrics[name]?.mean);
   });
+
+  it.each([8, 10, 12, 16])(
+    'give samples of %i bit the range that ffmpeg gives them, without it',
+    async (bitDepth) => {
+      const raw = { width: 256, height: 2 ** bitDepth / 256, bitDepth, chroma: '444' } as const;
+      const samples = Uint16Array.from({ length: 2 ** bitDepth }, (_, sample) => sample);
+      const plane = bitDepth === 8 ? Uint8Array.from(samples) : new Uint8Array(samples.buffer);
+      const bytes = Buffer.concat([plane, plane, plane]);
+      const path = join(encodeFolder(), `samples-${bitDepth}.yuv`);
+      writeFileSync(path, bytes);
+      const name = `yuv444p${bitDepth === 8 ? '' : `${bitDepth}le`}`;
+      const input = ['-f', 'rawvideo', '-pix_fmt', name, '-s', `256x${raw.height}`, '-i', path];
+      for (const [from, to] of [
+        ['full', 'limited'],
+        ['limited', 'full'],
+      ] as const) {
+        const scale = `scale=in_range=${from}:out_range=${to}:flags=${EXACT},format=${name}`;
+        const expected = readFileSync(makeFile(`${to}-${bitDepth}.yuv`, ...input, '-vf', scale));
+        const stored = await openVideo(bytes, { raw, platform: noFiles });
+        const { y, cb, cr } =
+          (await readAll(filteredSource(stored, { range: { from, to } }), 0)) ?? blankPlanes(raw);
+        expect(Buffer.concat([y, cb, cr]).equals(expected), to).toBe(true);
+      }
+    },
+  );
 
   it('leave grey as it is if they convert the matrix', async () => {
     const grey = (name: string, matrix: string) =>
