@@ -212,6 +212,8 @@ describe('worst moments', () => {
 });
 
 describe('one moment in several encodes', () => {
+  const NEAREST = { policy: 'nearest', offset: 0 } as const;
+
   /** @param skipped reference frame on which the encode begins */
   function encode(name: string, skipped: number, frames: number): EncodeResult {
     const source = { reference: new File([], 'ref'), distorted: new File([], name), options: {} };
@@ -232,6 +234,24 @@ describe('one moment in several encodes', () => {
     // During a run, later frames may still arrive.
     expect(sameMoment(whole, { name: 'd', frames: [], skipped: 10 }, 80)).toBe(70);
     expect(sameMoment(whole, { name: 'd', frames: [] }, 80)).toBe(80);
+  });
+
+  it('is at the same time in encodes of different rates that are scored by their own frames', () => {
+    const rated = (name: string, skipped: number, frames: number, num: number): EncodeResult => {
+      const known = encode(name, skipped, frames).report as Report;
+      const pairing = {
+        ...paired({}),
+        frames: { ...paired({}).frames, ...NEAREST, by: 'distorted' as const },
+      };
+      const reference = { ...known.reference, frameRate: { num: 25, den: 1 } };
+      const distorted = { ...known.distorted, frameRate: { num, den: 2 } };
+      return { name, frames: [], report: { ...known, pairing, reference, distorted } };
+    };
+    // From frame 12 of the reference on, two of which each frame lasts.
+    const [whole, half] = [rated('a', 0, 100, 50), rated('b', 12, 44, 25)];
+    expect([12, 20, 99].map((frame) => sameMoment(whole, half, frame))).toEqual([0, 4, 43]);
+    expect([0, 4, 43].map((frame) => sameMoment(half, whole, frame))).toEqual([12, 20, 98]);
+    expect(sameMoment(half, rated('c', 0, 50, 25), 4)).toBe(10);
   });
 
   it('is missing in an encode that begins later or ends earlier', () => {
@@ -302,7 +322,6 @@ describe('one moment in several encodes', () => {
   });
 
   const SKIPS = { skipReference: 25, skipDistorted: 10 };
-  const NEAREST = { policy: 'nearest', offset: 0 } as const;
   it.each([
     // Numbers of the first pair, options and pairing of the run, frames later: the offset and the pair to read.
     ['by number', [0, 0], {}, { offset: 0 }, 2, 2, 0],

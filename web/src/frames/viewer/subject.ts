@@ -5,7 +5,7 @@
  */
 import { type FrameMetrics, frameGap, type Ranking, type Report, ranking, worstFrames } from 'anyvmaf';
 import { USUAL_RATE } from 'anyvmaf/core/numbers';
-import { mapsOfMetric, pairCount, pairRate, valueTextOf } from 'anyvmaf/view';
+import { mapsOfMetric, pairCount, pairRate, skippedPairs, valueTextOf } from 'anyvmaf/view';
 import type { Coded } from '../../packets/client.js';
 import {
   type EncodeResult,
@@ -63,10 +63,20 @@ function skippedOf({ report, saved, skipped }: EncodeResult): number | undefined
   return report?.reference.skipped ?? saved?.reference?.skipped ?? skipped;
 }
 
-/** The frame of `to` with the same reference frame, which may be outside of it, and the last one of `to`. */
+/** The frame of `to` with the same reference frame, which may be outside of it. */
+function sameNumber(from: EncodeResult, to: EncodeResult, frame: number): number {
+  const [own = {}, its = {}] = [from.report ?? from.saved, to.report ?? to.saved];
+  const [rate, itsRate] = [pairRate(own), pairRate(its)];
+  // Scored by their own frames, encodes may have different rates.
+  if (rate !== undefined && itsRate !== undefined)
+    return Math.round((frame + skippedPairs(own)) * (itsRate / rate) - skippedPairs(its));
+  const [skipped, itsSkipped] = [skippedOf(from), skippedOf(to)];
+  return skipped === undefined || itsSkipped === undefined ? frame : frame + skipped - itsSkipped;
+}
+
+/** {@link sameNumber}, and the last frame of `to`. */
 function sameFrame(from: EncodeResult, to: EncodeResult, frame: number): readonly [number, number] {
-  const [own, its] = [skippedOf(from), skippedOf(to)];
-  const same = own === undefined || its === undefined ? frame : frame + own - its;
+  const same = sameNumber(from, to, frame);
   // During a run, later frames may still arrive.
   return [same, to.report ? totalOf(to, same) - 1 : same];
 }
