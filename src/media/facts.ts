@@ -89,7 +89,8 @@ function extent(stream: Json, format: Json, container: string) {
   const declared = number(stream.duration) ?? tag ?? number(format.duration) ?? null;
   // Matroska states when the video ends, but mkvmerge's tag how long it is.
   const isEnd = container.startsWith('matroska') && !(tag && tagged(stream, '_STATISTICS_WRITING_APP'));
-  const duration = declared !== null && isEnd ? declared - Math.max(0, startTime ?? 0) : declared;
+  const duration =
+    declared !== null && isEnd ? Number((declared - Math.max(0, startTime ?? 0)).toFixed(6)) : declared;
   const stated = number(stream.nb_frames) ?? number(tagged(stream, 'NUMBER_OF_FRAMES'));
   const frameCount = declaredFrames(stated, duration, quotientOf(frameRate));
   return {

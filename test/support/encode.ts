@@ -50,6 +50,9 @@ export const hasFfmpeg: boolean =
 
 export const needsFfmpeg = 'needs ffmpeg';
 
+/** NaN if its version does not begin with a number. */
+export const FFMPEG_MAJOR = Number(/version n?(\d+)\./.exec(version.stdout ?? '')?.[1]);
+
 /** Encodes made on this machine by this ffmpeg, named by {@link keyOf} their commands. */
 export const CACHE = join(root, 'node_modules/.cache/anyvmaf-encodes', digest(version.stdout ?? ''));
 

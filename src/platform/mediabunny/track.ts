@@ -224,7 +224,7 @@ export async function trackFacts(host: MediabunnyHost, opened: OpenedTrack): Pro
       ...format,
       ...(frameRate && { frameRate }),
       frameCount: stats && stats.packetCount > 0 ? stats.packetCount : null,
-      duration: end === null ? null : end - Math.max(0, startTime),
+      duration: end === null ? null : Number((end - Math.max(0, startTime)).toFixed(6)),
       startTime,
       bitrate: stats ? Math.round(stats.averageBitrate) : await track.getAverageBitrate(),
       fileSize: size,
