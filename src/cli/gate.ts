@@ -8,7 +8,7 @@ import { fileWord, STANDARD_INPUT } from '../core/names.js';
 import { clause, printable, shown } from '../core/printable.js';
 import { readText } from '../files/text-file.js';
 import type { BatchGate } from '../report/batch.js';
-import { isAggregate, metricIn, notMeasured, pooledText } from '../report/limits.js';
+import { pooledText } from '../report/limits.js';
 import { mapsOfMetric } from '../report/quality-metrics.js';
 import { readBaseline } from '../report/read/index.js';
 import type { FailedEncode, Report, ReportHead } from '../report/schema.js';
@@ -26,6 +26,7 @@ import {
   type Judged,
   type LimitResult,
   limitCheck,
+  requireMeasured,
   type WorstMoment,
 } from '../report/verdict.js';
 import { textNumber } from '../report/write.js';
@@ -225,14 +226,7 @@ export async function openGate(
      * @throws {AnyvmafError} `usage` for a metric that is not measured, `mismatch` for a baseline of something else
      */
     start(head: ReportHead, index = 0): void {
-      for (const { metric, statistic = 'mean' } of [...limits, ...drops]) {
-        if (metric === undefined || metricIn(head, metric) !== undefined) continue;
-        if (!isAggregate(metric)) throw notMeasured(metric, head);
-        if (statistic !== 'mean')
-          throw usageError(
-            `${metric} is one value for the whole run and has no ${statistic}; leave the statistic out`,
-          );
-      }
+      requireMeasured(head, [...limits, ...drops]);
       const before = beforeOf(distorted[index] ?? head.distorted.name);
       if (before) checkBaseline(head, before.report, before.name, drops);
     },

@@ -16,6 +16,7 @@ import {
   pooledCount,
 } from './facts.js';
 import {
+  isAggregate,
   isWorseHigh,
   type Limit,
   metricIn,
@@ -47,17 +48,39 @@ export interface LimitResult extends PooledValue {
  * @throws {AnyvmafError} `usage` if the report lacks the metric; lists the measured ones
  */
 function pooledValues(report: Report, { metric, statistic = 'mean' }: PooledName): readonly PooledValue[] {
-  if (metric === undefined) {
-    const scores = scoreNames(report);
-    if (scores.length === 0)
+  const names = metric === undefined ? requireScores(report, statistic) : [measured(report, metric)];
+  return names.map((name) => pooledValue(report, name, statistic));
+}
+
+/** @throws {AnyvmafError} `usage` if no model runs */
+function requireScores(head: ReportHead, statistic: PooledStatistic): readonly string[] {
+  const scores = scoreNames(head);
+  if (scores.length > 0) return scores;
+  throw usageError(
+    `${statistic} needs a model or a metric, but no model ran; name a metric, such as psnr_y.${statistic}`,
+  );
+}
+
+/** @throws {AnyvmafError} `usage` for a metric that is not measured */
+function measured(head: ReportHead, metric: string): string {
+  const found = metricIn(head, metric);
+  if (found === undefined) throw notMeasured(metric, head);
+  return found;
+}
+
+/**
+ * Refuses, before the end, names that {@link holdAgainst} could not judge there.
+ * @throws {AnyvmafError} `usage` for a metric that is not measured, or a statistic of one value for the whole run
+ */
+export function requireMeasured(head: ReportHead, names: readonly PooledName[]): void {
+  for (const { metric, statistic = 'mean' } of names) {
+    if (metric === undefined) requireScores(head, statistic);
+    else if (!isAggregate(metric)) measured(head, metric);
+    else if (statistic !== 'mean')
       throw usageError(
-        `${statistic} needs a model or a metric, but no model ran; name a metric, such as psnr_y.${statistic}`,
+        `${metric} is one value for the whole run and has no ${statistic}; leave the statistic out`,
       );
-    return scores.map((name) => pooledValue(report, name, statistic));
   }
-  const found = metricIn(report, metric);
-  if (found === undefined) throw notMeasured(metric, report);
-  return [pooledValue(report, found, statistic)];
 }
 
 function pooledValue(report: Report, metric: string, statistic: PooledStatistic): PooledValue {

@@ -301,8 +301,8 @@ export const backendKeys = {
 
 export const targetDocument = z.object({
   verdict: z
-    .enum(['reached', 'missed', 'untrusted'])
-    .describe('untrusted: the pair is wrong, so its values do not count.'),
+    .enum(['reached', 'missed', 'unfinished', 'untrusted'])
+    .describe('unfinished: a bound has no value. untrusted: the pair is wrong, so its values do not count.'),
   checks: rows({
     value_of: z.string().describe('Metric and statistic: vmaf.p5.'),
     must_be: z.string().describe('Bound: >=80.'),
@@ -323,9 +323,15 @@ export function targetAnswer(
 ): TargetDocument {
   const checks = limits.flatMap((limit) => checksOf(report, limit, digits));
   const untrusted = trustOf(report).verdict === 'untrusted';
-  const reached = checks.every(({ reached }) => reached);
-  return { verdict: untrusted ? 'untrusted' : reached ? 'reached' : 'missed', checks };
+  const open = checks.filter(({ reached }) => !reached);
+  const judged = open.length === 0 ? 'reached' : open.some(isMissed) ? 'missed' : 'unfinished';
+  return { verdict: untrusted ? 'untrusted' : judged, checks };
 }
+
+type TargetCheck = TargetDocument['checks'][number];
+
+/** False without a value: the bound is open. */
+export const isMissed = ({ reached, note }: TargetCheck): boolean => !reached && note === undefined;
 
 function checksOf(report: Report, limit: Limit, digits: (value: number) => number): TargetDocument['checks'] {
   const must_be = `${limit.relation}${limit.bound}`;
@@ -333,7 +339,8 @@ function checksOf(report: Report, limit: Limit, digits: (value: number) => numbe
     return holdAgainst(report, limit).map(({ name, value, passed }) => {
       // JSON has no infinity.
       const found = value !== undefined && Number.isFinite(value) ? digits(value) : null;
-      return { value_of: name, must_be, found, reached: passed };
+      const note = value === undefined ? { note: 'Not every frame has a finite value.' } : {};
+      return { value_of: name, must_be, found, reached: passed, ...note };
     });
   } catch (error) {
     // A missing metric must not cost the caller the scores.

@@ -6,16 +6,23 @@
 import { usageError } from '../../core/errors.js';
 import type { AnyvmafError, Precision, Report, ScoreManyOptions, ScoreOptions } from '../../index.js';
 import { extractorsFor, type Limit, parseLimit } from '../../report/limits.js';
+import { requireMeasured } from '../../report/verdict.js';
 import type { CheckedOptions, CheckedRequest } from '../checked-api.js';
 import type { CheckedPath, InputModel } from '../paths.js';
 import type { ToolContext } from '../tool.js';
 import { findingInParameters, worded } from '../wording.js';
 import { tableOptions } from './parameters.js';
 
-/** @throws {AnyvmafError} those of `score`; `usage` if files would be written; the signal's reason */
+interface Run {
+  readonly options: CheckedOptions<ScoreOptions>;
+  readonly weight: number | null;
+  readonly target?: readonly Limit[];
+}
+
+/** @throws {AnyvmafError} those of `score`; `usage` for files to write or a target not measured; the signal's reason */
 export async function runScore(
   request: CheckedRequest,
-  { options, weight }: { readonly options: CheckedOptions<ScoreOptions>; readonly weight: number | null },
+  { options, weight, target = [] }: Run,
   context: ToolContext,
 ): Promise<Report> {
   await refuseWriting(options);
@@ -29,6 +36,8 @@ export async function runScore(
       // A limit: a short clip needs no worker.
       maxThreads: threads,
       signal,
+      // A mistyped target must not cost the time of a whole run.
+      onStart: (head) => requireMeasured(head, target),
       onProgress: ({ framesDone, framesTotal, fps }) =>
         context.progress({ done: framesDone, total: framesTotal, fps }),
     });
@@ -40,11 +49,12 @@ export async function runScore(
 /** Least number of videos that share one decoding of the reference. */
 const TOGETHER = 8;
 
-/** One failed video does not stop the others. @throws {AnyvmafError} those of `scoreMany`; the signal's reason */
+/** One failed video does not stop the others. @throws as {@link runScore} */
 export async function runScoreMany(
   reference: CheckedPath,
   distorted: readonly CheckedPath[],
   options: CheckedOptions<ScoreManyOptions>,
+  target: readonly Limit[] = [],
   context: ToolContext,
 ): Promise<readonly (Report | AnyvmafError)[]> {
   await refuseWriting(options);
@@ -72,6 +82,7 @@ export async function runScoreMany(
       const batch = distorted.slice(first, first + size);
       await api.scoreMany(reference, batch, {
         ...{ ...options, origin: files.origin, maxThreads: threads, signal },
+        onStart: (head) => requireMeasured(head, target),
         onProgress: ({ framesDone, framesTotal, fps }, index) => {
           states[first + index] = { done: framesDone, total: framesTotal, fps };
           report();

@@ -130,7 +130,7 @@ interface FailedRow {
 /** @throws {AnyvmafError} those of `scoreMany`, if no encode can be scored */
 export async function compareEncodes(input: ComparisonInput, context: ToolContext) {
   const target = targetLimits(input.target);
-  const { reports, errors } = await scoreAll(input, context);
+  const { reports, errors } = await scoreAll(input, target, context);
   const { decideEncodes } = await import('../../index.js');
   const decision = await decideEncodes(reports, { targets: input.target?.split(',') ?? [] });
   const rows = reports.map((report, i) => ({
@@ -159,11 +159,11 @@ export async function compareEncodes(input: ComparisonInput, context: ToolContex
 export type Comparison = Awaited<ReturnType<typeof compareEncodes>>['document'];
 
 /** Reports under the caller's names. @throws those of {@link compareEncodes} */
-async function scoreAll(input: ComparisonInput, context: ToolContext) {
+async function scoreAll(input: ComparisonInput, target: readonly Limit[] | undefined, context: ToolContext) {
   const { distorted } = input;
   const paths = distorted.flatMap((item) => ('path' in item ? item.path : []));
   const options = { ...pairOptions(input), raw: rawFormat(input) };
-  const outcomes = [...(await runScoreMany(input.reference.path, paths, options, context))];
+  const outcomes = [...(await runScoreMany(input.reference.path, paths, options, target, context))];
   const reports: Report[] = [];
   const failed: FailedPair[] = [];
   for (const item of distorted) {

@@ -7,7 +7,9 @@ import { AnyvmafError, usageError } from '../../core/errors.js';
 import { counted } from '../../core/printable.js';
 import { version } from '../../core/version.js';
 import type { Report, Trust } from '../../index.js';
+import type { Limit } from '../../report/limits.js';
 import type { FailedEncode } from '../../report/schema.js';
+import { requireMeasured } from '../../report/verdict.js';
 import { inputPaths } from '../paths.js';
 import { each, rows, value } from '../schemas.js';
 import {
@@ -74,7 +76,7 @@ export const scoreBatchTool = defineTool({
 async function scoreTable(input: BatchInput, context: ToolContext) {
   const pairs = pairsOf(input);
   const limits = targetLimits(input.target);
-  const outcome = await runPairs(pairs, input, context);
+  const outcome = await runPairs(pairs, input, limits, context);
   const failed = outcome.flatMap((cause, i) =>
     cause instanceof AnyvmafError ? [{ named: pairs[i]?.distorted.named ?? '', cause }] : [],
   );
@@ -121,6 +123,7 @@ function verdictOn(rows: readonly Row[], pairs: readonly Pair[], context: ToolCo
   const scored = rows.filter(({ error }) => error === undefined);
   const failed = rows.filter(({ error }) => error !== undefined);
   const missed = scored.filter(({ target }) => target?.verdict === 'missed');
+  const open = scored.filter(({ target }) => target?.verdict === 'unfinished');
   const wrong = scored.filter(({ trust }) => trust?.verdict === 'untrusted');
   const meanOf = ({ mean }: Row) => mean ?? Number.POSITIVE_INFINITY;
   const [lowest] = scored.filter((row) => !wrong.includes(row)).sort((a, b) => meanOf(a) - meanOf(b));
@@ -129,12 +132,17 @@ function verdictOn(rows: readonly Row[], pairs: readonly Pair[], context: ToolCo
   const names = pair && { reference: pair.reference.named, distorted: pair.distorted.named };
   const isWrong = wrong.length > 0;
   // Whether a pair without a score reaches the target is open.
-  const unlessMissed = failed.length > 0 ? 'unfinished' : 'reached';
+  const unlessMissed = failed.length + open.length > 0 ? 'unfinished' : 'reached';
   return {
     ...headOf({
       trust: worstTrust(scored.flatMap(({ trust }) => trust ?? [])),
       outcome: missed.length > 0 ? 'missed' : scored.some(({ target }) => target) ? unlessMissed : undefined,
-      reasons: codesOf({ 'below-target': missed.length > 0, 'some-failed': failed.length > 0 }),
+      sure: open.length > 0 ? 'low' : 'high',
+      reasons: codesOf({
+        'below-target': missed.length > 0,
+        'no-value': open.length > 0,
+        'some-failed': failed.length > 0,
+      }),
       next: isWrong
         ? nextForPair(context, 'vmaf_score_encoded', {}, names)
         : nextForPair(context, 'describe_worst_frames', { n: 3 }, names),
@@ -165,6 +173,7 @@ function pairsOf({ references, distorted }: BatchInput) {
 async function runPairs(
   pairs: readonly Pair[],
   input: BatchInput,
+  limits: readonly Limit[] = [],
   context: ToolContext,
 ): Promise<(Report | AnyvmafError)[]> {
   const options = pairOptions(input);
@@ -188,6 +197,7 @@ async function runPairs(
         context.progress({ done: Math.floor(fraction * 1000), total: 1000, message, isSteps: true });
       },
       onResult(result, index) {
+        if (!(result instanceof AnyvmafError)) requireMeasured(result, limits);
         outcome[open[index]?.place ?? 0] =
           result instanceof AnyvmafError ? errorInParameters(result) : reworded(result);
       },

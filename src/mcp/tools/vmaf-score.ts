@@ -24,6 +24,7 @@ import {
   type Head,
   headKeys,
   headOf,
+  isMissed,
   joinSentences,
   leastOf,
   mismatchedModelWarning,
@@ -373,7 +374,8 @@ function headOfScore(
   context: ToolContext,
 ): Head {
   const trust = trustOf(report);
-  const missed = target?.checks.filter(({ reached }) => !reached) ?? [];
+  const missed = target?.checks.filter(isMissed) ?? [];
+  const open = target?.checks.filter(({ note }) => note !== undefined) ?? [];
   const at = report.models.findIndex(({ name }) => missed[0]?.value_of.startsWith(`${name}.`));
   const model = report.models[Math.max(0, at)];
   // The next tools take one model: the one that misses the target, else the first.
@@ -388,9 +390,15 @@ function headOfScore(
     explained;
   return headOf({
     trust,
-    outcome: target && (missed.length > 0 ? 'missed' : 'reached'),
-    sure: leastOf(limits.flatMap((limit) => sureOfLimit(report, limit))),
-    reasons: missed.map(({ value_of }) => `below-target:${value_of}`),
+    outcome: target?.verdict === 'untrusted' ? undefined : target?.verdict,
+    sure:
+      target?.verdict === 'unfinished'
+        ? 'low'
+        : leastOf(limits.flatMap((limit) => sureOfLimit(report, limit))),
+    reasons: [
+      ...missed.map(({ value_of }) => `below-target:${value_of}`),
+      ...open.map(({ value_of }) => `no-value:${value_of}`),
+    ],
     next,
   });
 }
@@ -404,10 +412,11 @@ function sureOfLimit(report: Report, { metric, statistic = 'mean', bound }: Limi
 }
 
 function verdictText({ verdict, checks }: TargetDocument): string {
-  const results = checks.map(
-    ({ value_of, must_be, found, reached }) =>
-      `${value_of}${must_be} ${reached ? 'reached' : 'missed'} (${found === null ? 'no value' : short(found)})`,
-  );
+  const results = checks.map((check) => {
+    const { value_of, must_be, found, reached } = check;
+    const state = reached ? 'reached' : isMissed(check) ? 'missed' : 'open';
+    return `${value_of}${must_be} ${state} (${found === null ? 'no value' : short(found)})`;
+  });
   return `Target ${verdict}: ${results.join(', ')}.`;
 }
 

@@ -358,13 +358,33 @@ describe('a verdict on a target', () => {
     const checks = [{ value_of: 'vmaf.mean', must_be: '>=99', reached: false }];
     expect(missed.target).toMatchObject({ verdict: 'missed', checks });
     expect(missed.summary).toMatch(/^Target missed: vmaf\.mean>=99 missed \(\d+\.\d\d\)\. vmaf /);
-    const unknown = await score(ref, dis, { target: 'nothing.p5>=1' });
-    const note = expect.stringContaining('not measured');
-    expect(unknown.target?.checks[0]).toMatchObject({ found: null, reached: false, note });
-    const bad = { reference_encoded: ref, distorted_encoded: dis, target: 'good' };
-    expect(await refuse(vmafScoreEncoded, bad)).toContain(SYNTAX);
+    const open = await score(ref, dis, { target: 'apsnr_y>=1,psnr_y>=1' });
+    expect(open).toMatchObject({
+      ...{ verdict: 'unfinished', confidence: 'low', reasons: ['no-value:apsnr_y.mean'] },
+      next_action: { tool: 'describe_worst_frames' },
+      target: { verdict: 'unfinished', checks: [{ found: null, reached: false }, { reached: true }] },
+    });
+    expect(open.summary).toMatch(/^Target unfinished: apsnr_y\.mean>=1 open \(no value\), psnr_y/);
+    const both = { reference_encoded: ref, distorted_encoded: dis };
+    expect(await refuse(vmafScoreEncoded, { ...both, target: 'good' })).toContain(SYNTAX);
+    const unscored = { ...both, no_prediction: true, target: '93' };
+    expect(await refuse(vmafScoreEncoded, unscored)).toMatch(/^mean needs a model or a metric, but no model/);
     const swapped = await score(dis, ref, { target: '1' });
     if (swapped.trust?.verdict === 'untrusted') expect(swapped.target?.verdict).toBe('untrusted');
+  });
+
+  it.each([
+    ['nothing.p5>=1', /^"nothing" is not measured; this run measures /],
+    ['VMAF>=50', /^"VMAF" is not measured; /],
+    ['vmaf.p7>=50', /^"vmaf.p7" is not measured; /],
+    ['1,cvvdp.min>=1', /^cvvdp is one value for the whole run and has no min; /],
+  ])('is refused for %s, which no run measures', async (target, why) => {
+    const calls: [Tool, Args][] = [
+      [vmafScoreEncoded, { reference_encoded: ref, distorted_encoded: dis }],
+      [compareEncodesTool, { reference: ref, distorted: [dis, dis] }],
+      [scoreBatchTool, { references: [ref], distorted: [dis] }],
+    ];
+    for (const [tool, args] of calls) expect(await refuse(tool, { ...args, target })).toMatch(why);
   });
 
   it('is given with every encode of a comparison and of a table', async () => {
@@ -386,11 +406,6 @@ describe('a verdict on a target', () => {
       { verdict: 'missed' },
       { verdict: 'missed', checks: [{ value_of: 'vmaf.mean', must_be: '>=99.9' }] },
     ]);
-    const unknown = await compare({ ...args, target: 'nothing.p5>=1' });
-    const note = expect.stringContaining('not measured');
-    expect(unknown.summary).toMatch(/^No encode reaches the target; the best is /);
-    expect(unknown.encodes).toHaveLength(2);
-    expect(unknown.encodes[0]?.target?.checks[0]).toMatchObject({ found: null, reached: false, note });
     expect(await refuse(compareEncodesTool, { ...args, target: 'good' })).toContain(SYNTAX);
     const absent = join(videoFolder(), 'absent.y4m');
     const some = { distorted: [...distorted, absent], target: '1' };
