@@ -296,14 +296,14 @@ function explain(
   const chosen = `${nameOf(ship)} (${metric} ${quality?.toFixed(2)}${typeof kbps === 'number' ? `, ${Math.round(kbps)} kb/s` : ''})`;
   const group = ties.find((tied) => tied.includes(ship)) ?? [];
   const others = group.filter((index) => index !== ship);
-  const isSampled = reports.some(({ sampling }) => sampling);
+  const isOpen = reports.some((report) => report.sampling || trustOf(report).verdict === 'untrusted');
   const listed = (all: readonly number[]) => {
     const names = all.map(nameOf);
     return names.length > 3 ? `${names[0]} and ${names.length - 1} more` : names.join(', ');
   };
   return [
     reason === 'none-reaches'
-      ? `No encode ${isSampled ? 'is certain to reach' : 'reaches'} the target; the best is ${chosen}.`
+      ? `No scored encode ${isOpen ? 'is certain to reach' : 'reaches'} the target; the best is ${chosen}.`
       : `Ship ${chosen}: ${WHY[reason]}.`,
     ...(others.length > 0
       ? [`Its difference from ${listed(others)} is within the error of the measurement.`]

@@ -189,6 +189,7 @@ export function nextWithFix(
   context: ToolContext,
   fix: string | undefined,
   tool?: keyof typeof PAIR_TOOLS,
+  given = pairOf(context.args),
 ): NextAction | undefined {
   const [, json, named] = /^(\{.*\})(?: to (vmaf_score_encoded|find_alignment))?$/s.exec(fix ?? '') ?? [];
   if (json === undefined) return undefined;
@@ -197,7 +198,6 @@ export function nextWithFix(
   const changes = Object.fromEntries(
     Object.entries(values).map(([name, value]) => [name, joined(args[name], value)]),
   );
-  const given = pairOf(args);
   const isSwapped = reference !== undefined && distorted !== undefined;
   const pair = given && isSwapped ? { reference: given.distorted, distorted: given.reference } : given;
   const other = (named as keyof typeof PAIR_TOOLS | undefined) ?? tool;

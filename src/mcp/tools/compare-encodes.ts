@@ -5,7 +5,7 @@
 import * as z from 'zod/v4';
 import { mediaError } from '../../core/errors.js';
 import { counted } from '../../core/printable.js';
-import type { DecidedEncode, EncodeDecision, Report } from '../../index.js';
+import type { DecidedEncode, EncodeDecision, Report, Trust } from '../../index.js';
 import { dominates } from '../../report/bd-rate.js';
 import type { Limit } from '../../report/limits.js';
 import { trustOf } from '../../report/trust.js';
@@ -39,7 +39,7 @@ import {
   target,
 } from '../scoring/parameters.js';
 import { pairOptions, readPrecision, runScoreMany, targetLimits } from '../scoring/run.js';
-import { defineTool, type InputOf, type ToolContext } from '../tool.js';
+import { defineTool, type InputOf, type NextAction, type ToolContext } from '../tool.js';
 import { sentenceOf } from '../wording.js';
 
 const comparisonInput = z.object({
@@ -252,26 +252,30 @@ function verdictOn(
   const wrong = encodes.filter(({ trust }) => trust.verdict === 'untrusted');
   const doubted = encodes.filter((encode) => !wrong.includes(encode) && encode.preflight.length > 0);
   const hasTarget = /reaches$/.test(reason);
-  const onTarget = reason === 'none-reaches' ? 'missed' : 'reached';
+  const open = encodes.filter(({ target }) => target?.verdict === 'unfinished');
+  const isDoubtful = wrong.length + open.length + errors.length > 0;
+  const onMiss = isDoubtful ? 'unfinished' : 'missed';
+  const onTarget = reason === 'none-reaches' ? onMiss : 'reached';
   const outcome = hasTarget ? onTarget : rivals.length > 0 ? 'tied' : 'decided';
   const pair = { reference: String(context.args.reference), distorted: row?.distorted ?? '' };
   const isTradeOff = smaller !== null && !hasTarget;
-  const others = wrong.some((encode) => encode !== row);
+  const [other] = wrong.filter((encode) => encode !== row);
   const count = counted(encodes.length, 'encode');
   return {
     ...headOf({
       trust: row?.trust,
       outcome: ship === null ? undefined : outcome,
       // Whether a quality is worth its bytes cannot be measured.
-      sure: isTradeOff || errors.length > 0 ? 'medium' : 'high',
+      sure: isTradeOff || isDoubtful ? 'medium' : 'high',
       reasons: codesOf({
         [reason]: true,
         'trade-off': isTradeOff,
-        'others-untrusted': others,
+        'others-untrusted': other,
+        'no-value': open.length > 0,
         'some-failed': errors.length > 0,
       }),
       next:
-        (ship === null ? nextWithFix(context, row?.trust.fix) : undefined) ??
+        (ship === null ? nextWithFix(context, row?.trust.fix) : nextForWrong(context, other)) ??
         nextForPair(context, 'describe_worst_frames', { n: 3 }, pair),
     }),
     summary: joinSentences(
@@ -285,6 +289,17 @@ function verdictOn(
       doubted.length > 0 && `Preflight found problems with ${namesOf(doubted)}; see preflight.`,
     ),
   };
+}
+
+/** Scores an untrusted encode with the fix of its root cause. */
+export function nextForWrong(
+  context: ToolContext,
+  row: (Pick<ScoredRow, 'distorted'> & { readonly trust?: Pick<Trust, 'fix'> }) | undefined,
+  reference = String(context.args.reference),
+): NextAction | undefined {
+  // vmaf_score_encoded takes no raw video.
+  const tool = context.args.width === undefined ? 'vmaf_score_encoded' : 'explain_score';
+  return row && nextWithFix(context, row.trust?.fix, tool, { reference, distorted: row.distorted });
 }
 
 interface FailedPair {
@@ -341,7 +356,8 @@ export function targetSentence(
 ): string | undefined {
   if (!rows.some(({ target }) => target)) return undefined;
   const reached = rows.filter(({ target }) => target?.verdict === 'reached');
-  if (reached.length === 0) return 'None reaches the target.';
+  const isMissed = rows.every(({ target }) => target?.verdict === 'missed');
+  if (reached.length === 0) return `None ${isMissed ? 'reaches' : 'is certain to reach'} the target.`;
   if (reached.length > 1 && reached.length === rows.length) return 'All reach the target.';
   return `${namesOf(reached)} ${reached.length === 1 ? 'reaches' : 'reach'} the target.`;
 }

@@ -27,7 +27,7 @@ import { model, pairingParameters, precision, target } from '../scoring/paramete
 import { pairOptions, readPrecision, refuseWriting, reworded, targetLimits } from '../scoring/run.js';
 import { defineTool, type InputOf, type ToolContext } from '../tool.js';
 import { errorInParameters, sentenceOf } from '../wording.js';
-import { encodeRow, namesOf, noneScored, scoreOf, targetSentence } from './compare-encodes.js';
+import { encodeRow, namesOf, nextForWrong, noneScored, scoreOf, targetSentence } from './compare-encodes.js';
 
 const { scale, offset, decoder, filters } = pairingParameters;
 
@@ -137,14 +137,15 @@ function verdictOn(rows: readonly Row[], pairs: readonly Pair[], context: ToolCo
     ...headOf({
       trust: worstTrust(scored.flatMap(({ trust }) => trust ?? [])),
       outcome: missed.length > 0 ? 'missed' : scored.some(({ target }) => target) ? unlessMissed : undefined,
-      sure: open.length > 0 ? 'low' : 'high',
+      sure: open.length > 0 ? 'low' : failed.length > 0 ? 'medium' : 'high',
       reasons: codesOf({
         'below-target': missed.length > 0,
         'no-value': open.length > 0,
         'some-failed': failed.length > 0,
       }),
       next: isWrong
-        ? nextForPair(context, 'vmaf_score_encoded', {}, names)
+        ? (nextForWrong(context, wrong[0], names?.reference) ??
+          nextForPair(context, 'vmaf_score_encoded', {}, names))
         : nextForPair(context, 'describe_worst_frames', { n: 3 }, names),
     }),
     summary: joinSentences(
@@ -207,6 +208,6 @@ async function runPairs(
 }
 
 type Row = { readonly distorted: string; readonly mean?: number | null; readonly error?: string } & {
-  readonly trust?: Pick<Trust, 'verdict' | 'codes'>;
+  readonly trust?: Pick<Trust, 'verdict' | 'codes' | 'fix'>;
   readonly target?: TargetDocument;
 };

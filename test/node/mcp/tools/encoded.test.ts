@@ -285,9 +285,23 @@ describe.skipIf(!hasFfmpeg)(`encoded files (${needsFfmpeg})`, () => {
     });
 
     it('are named in a comparison, and ranked after encodes with a trusted score', async () => {
-      const answer = await compare({ reference: ref(), distorted: [late(), ref()] });
+      const both = { reference: ref(), distorted: [late(), ref()] };
+      const answer = await compare(both);
       expect(answer.encodes.map(({ trust }) => trust.verdict === 'untrusted')).toEqual([false, true]);
       expect(answer.summary).toContain(`Do not trust the score of ${late()} (offset): `);
+      // Its score could change the decision.
+      const doubt = {
+        ...{ confidence: 'medium', reasons: expect.arrayContaining(['others-untrusted']) },
+        next_action: { tool: 'vmaf_score_encoded', arguments: { distorted_encoded: late(), offset: 7 } },
+      };
+      expect(answer).toMatchObject({ ...doubt, verdict: 'decided' });
+      const open = await compare({ ...both, target: '101' });
+      expect(open).toMatchObject({ ...doubt, verdict: 'unfinished' });
+      expect(open.summary).toMatch(/^No scored encode is certain to reach the target; the best is /);
+      const batch = { references: [ref()], distorted: [ref(), late()], target: '101' };
+      const table = await ask<Batch>(scoreBatchTool, batch);
+      expect(table).toMatchObject({ next_action: doubt.next_action });
+      expect(table.summary).toMatch(/^None is certain to reach the target\./);
     });
   });
 });
@@ -410,8 +424,11 @@ describe('a verdict on a target', () => {
     const absent = join(videoFolder(), 'absent.y4m');
     const some = { distorted: [...distorted, absent], target: '1' };
     const part = await ask<Batch>(scoreBatchTool, { references: [ref], ...some });
-    expect(part).toMatchObject({ verdict: 'unfinished', failed: 1 });
+    expect(part).toMatchObject({ verdict: 'unfinished', confidence: 'medium', failed: 1 });
     expect(part.summary).not.toContain('All reach');
+    const none = await compare({ reference: ref, ...some, target: '101' });
+    expect(none).toMatchObject({ verdict: 'unfinished', confidence: 'medium' });
+    expect(none.summary).toMatch(/^No scored encode reaches the target; /);
     const rest = await compare({ reference: ref, ...some });
     expect(rest).toMatchObject({ confidence: 'medium', reasons: expect.arrayContaining(['some-failed']) });
     expect(rest.summary).not.toContain('All reach');
