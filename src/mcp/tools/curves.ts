@@ -191,10 +191,10 @@ async function runCompare(input: CompareInput, context: ToolContext) {
   const { uris, content } = await publishResult(result, context);
   const isSingle = several === undefined && target !== undefined;
   const rows = rowsOf(result);
-  const leading = result.least ?? result.curves[0]?.name ?? 'libx264';
+  const { target: found, encoder } = leading(result, targets);
   return {
     document: {
-      ...headOfComparison(result, parseEncoder(leading), targets, context),
+      ...headOfComparison(result, parseEncoder(encoder), found, context),
       src: input.src.named,
       ...(isSingle ? { target_vmaf: target } : { schema_version: 2, target_vmafs: targets }),
       tool_version: version,
@@ -215,11 +215,27 @@ async function runCompare(input: CompareInput, context: ToolContext) {
   };
 }
 
-/** The verdict on the lowest rate and its ties; the next call searches for the setting. */
+/** The first target that is reached, `null` if none is, and the encoder that needs the lowest rate for it. */
+function leading({ curves, least }: ComparisonResult, targets: readonly number[]) {
+  for (const target of targets) {
+    const found = curves.flatMap(({ name, atTargets }) =>
+      atTargets.flatMap((at) => (at.target === target && at.reached ? { name, kbps: at.kbps } : [])),
+    );
+    const [smallest] = found.toSorted((a, b) => a.kbps - b.kbps);
+    const best = found.find(({ name }) => name === least) ?? smallest;
+    if (best) return { target, encoder: best.name };
+  }
+  return { target: targets.length > 0 ? null : 95, encoder: least ?? curves[0]?.name ?? 'libx264' };
+}
+
+/**
+ * The verdict on the lowest rate and its ties; the next call searches for the setting.
+ * @param target for the next call; `null` if no encoder reaches one
+ */
 function headOfComparison(
   result: ComparisonResult,
   { encoder, encoderOptions }: Pick<ComparedEncoder, 'encoder' | 'encoderOptions'>,
-  targets: readonly number[],
+  target: number | null,
   context: ToolContext,
 ): Head {
   const { curves, deltas, samples, least, ties = [] } = result;
@@ -227,9 +243,10 @@ function headOfComparison(
   const isSmall = used.some(({ overlap }) => overlap < SMALL_OVERLAP);
   const setting = { encoder, encoder_options: encoderOptions };
   const { src: source, pix_fmt: pixel_format } = context.args;
-  const [target = 95] = targets;
+  const isMissed = target === null;
+  const ranked = ties.length > 0 ? 'tied' : least === undefined ? undefined : 'decided';
   return headOf({
-    outcome: ties.length > 0 ? 'tied' : least === undefined ? undefined : 'decided',
+    outcome: isMissed ? 'missed' : ranked,
     sure: isSmall || least === undefined ? 'low' : samples ? 'medium' : 'high',
     reasons: codesOf({
       'least-rate': least !== undefined,
@@ -238,12 +255,14 @@ function headOfComparison(
       'no-interval': hasNoInterval(result),
       'small-overlap': isSmall,
       'not-monotone': curves.some(({ notMonotone }) => notMonotone.length > 0),
+      'shortfall:target': isMissed,
     }),
-    // find_quality takes no raw video.
-    next:
-      context.args.width === undefined
+    // find_quality takes no raw video. The comparison judged the mean of the whole.
+    next: isMissed
+      ? null
+      : context.args.width === undefined
         ? context.instead('find_quality', { ...setting, source, pixel_format, targets: [String(target)] })
-        : context.instead('run_tune_per_shot', { ...setting, target_vmaf: target }),
+        : context.instead('run_tune_per_shot', { ...setting, target_vmaf: target, goal: 'whole' }),
   });
 }
 
@@ -339,8 +358,12 @@ function comparisonDocument(result: ComparisonResult) {
   );
   const [only] = curves;
   if (sentences.length === 0 && only) sentences.push(`${only.name} at ${only.points.length} values`);
+  const missed = (only?.atTargets ?? []).flatMap(({ target }, i) =>
+    curves.some(({ atTargets }) => atTargets[i]?.reached) ? [] : target,
+  );
   return {
     summary: joinSentences(
+      missed.length > 0 && `No encoder reaches ${metric} ${missed.join(' or ')}.`,
       `${sentences.join('; ')}.`,
       ties.length > 0 &&
         `The difference between ${ties.join(', ')} and ${least} is within measurement error.`,

@@ -282,19 +282,28 @@ describe('an answer about encoders', () => {
     });
   });
 
-  it('leads to an end: each next call brings a verdict, until there is none', async () => {
+  it.each<[string, Args, verdicts: readonly string[], why: string]>([
+    ['find_quality', { targets: ['85'], dry_run: true }, ['planned', 'reached', 'reached'], 'run-command'],
+    ['find_quality', { targets: ['99'] }, ['missed', 'missed'], 'shortfall:target'],
+    [
+      'find_quality',
+      { targets: ['96.8'], encoder: 'libsvtav1' },
+      ['missed', 'tied', 'reached', 'reached'],
+      'run-command',
+    ],
+    ['run_tune_per_shot', { target_vmaf: 99 }, ['missed', 'missed'], 'shortfall:target'],
+  ])('of %s %j leads to an end: each next call brings a verdict', async (tool, args, expected, why) => {
     using _ = fakeEncoding({ shots: shots.slice(0, 3) }).install();
-    let next: NextAction | null | undefined = {
-      tool: 'find_quality',
-      arguments: { source: source(), encoder: 'libx264', targets: ['85'], dry_run: true },
-    };
+    const video = tool === 'find_quality' ? { source: source(), encoder: 'libx264' } : { src: source() };
+    let next: NextAction | null | undefined = { tool, arguments: { ...video, ...args } };
+    let last: Document | undefined;
     const verdicts: (string | undefined)[] = [];
-    while (next) {
-      const answer = await ask(next.tool, next.arguments);
-      verdicts.push(answer.verdict);
-      next = answer.next_action;
+    while (next && verdicts.length < 8) {
+      last = await ask(next.tool, next.arguments);
+      verdicts.push(last.verdict);
+      next = last.next_action;
     }
-    expect(verdicts).toEqual(['planned', 'reached', 'reached']);
+    expect([verdicts, last?.reasons?.at(-1)]).toEqual([expected, why]);
   });
 });
 
