@@ -19,7 +19,7 @@ import {
   type SnakeCase,
   type ValueOf,
 } from '../../report/kinds.js';
-import { type Limit, pooledText } from '../../report/limits.js';
+import { type Limit, metricIn, pooledText } from '../../report/limits.js';
 import { frameGap, ranking, worstFrames } from '../../report/ranking.js';
 import { finding, type Trust, trust } from '../../report/schema.js';
 import { trustOf } from '../../report/trust.js';
@@ -332,6 +332,40 @@ type TargetCheck = TargetDocument['checks'][number];
 
 /** False without a value: the bound is open. */
 export const isMissed = ({ reached, note }: TargetCheck): boolean => !reached && note === undefined;
+
+/** Fewest frames that can stand for the others. */
+const FEWEST_FRAMES = 8;
+
+/** Confidence in a score and its target, from the intervals of a collection of models and of subsampled frames. */
+export function sureOfTarget(report: Report, limits: readonly Limit[] = []): Confidence {
+  const bounds = limits.flatMap((limit) => sureOfLimit(report, limit));
+  if (report.subsample === 1) return leastOf(bounds);
+  if (report.frames.length < FEWEST_FRAMES) return 'low';
+  const known = limits.filter(({ metric }) => !metric || metricIn(report, metric) !== undefined);
+  return leastOf(['medium', ...bounds, ...known.flatMap((limit) => sureOfFrames(report, limit))]);
+}
+
+/** Confidence in the mean of a collection of models, from its intervals. */
+function sureOfLimit(report: Report, { metric, statistic = 'mean', bound }: Limit): Confidence[] {
+  const collection = report.models.find(({ name }) => name === (metric ?? name))?.collection;
+  if (!collection || statistic !== 'mean') return [];
+  const [low, high] = [collection.ciLow, collection.ciHigh].map((name) => report.pooled_metrics[name]?.mean);
+  return low === undefined || high === undefined ? [] : [sureOf(bound, [[low, high]])];
+}
+
+/** Confidence from the variation of the scored frames: of their mean, else of one frame. */
+function sureOfFrames(report: Report, limit: Limit): Confidence[] {
+  const { statistic = 'mean', bound } = limit;
+  return holdAgainst(report, limit).map(({ metric, value = Number.NaN }) => {
+    const { stddev = 0 } = report.distribution[metric] ?? {};
+    const error = statistic === 'mean' ? stddev / Math.sqrt(report.frames.length) : stddev;
+    // 95 and 99 % of a normal distribution.
+    return sureOf(
+      bound,
+      [1.96, 2.576].map((z) => [value - z * error, value + z * error] as const),
+    );
+  });
+}
 
 function checksOf(report: Report, limit: Limit, digits: (value: number) => number): TargetDocument['checks'] {
   const must_be = `${limit.relation}${limit.bound}`;

@@ -12,15 +12,18 @@ import { trustOf } from '../../report/trust.js';
 import { inputPaths } from '../paths.js';
 import { each, rows, textOrNull, texts, value, wholeOrNull } from '../schemas.js';
 import {
+  type Confidence,
   codesOf,
   headKeys,
   headOf,
   joinSentences,
+  leastOf,
   mismatchedModelWarning,
   nextForPair,
   nextWithFix,
   resourceDocument,
   rounder,
+  sureOfTarget,
   type TargetDocument,
   targetAnswer,
   targetDocument,
@@ -140,10 +143,11 @@ export async function compareEncodes(input: ComparisonInput, context: ToolContex
   const { encodes, ranks } = rank(rows);
   const document = decisionDocument(decision, reports, ranks);
   const used = reports[0]?.models[0];
+  const sure = leastOf(reports.map((report) => sureOfTarget(report, target)));
   const page = await publishPage(reports, errors, context);
   return {
     document: {
-      ...verdictOn(decision, encodes, document.ship, errors, context),
+      ...verdictOn(decision, encodes, document.ship, errors, sure, context),
       decision: document,
       model: used?.source ?? '',
       metric: used?.name ?? '',
@@ -245,6 +249,7 @@ function verdictOn(
   encodes: readonly EncodeRow[],
   shipped: string | null,
   errors: readonly FailedRow[],
+  sure: Confidence,
   context: ToolContext,
 ) {
   const [best] = encodes;
@@ -266,10 +271,11 @@ function verdictOn(
       trust: row?.trust,
       outcome: ship === null ? undefined : outcome,
       // Whether a quality is worth its bytes cannot be measured.
-      sure: isTradeOff || isDoubtful ? 'medium' : 'high',
+      sure: leastOf([sure, isTradeOff || isDoubtful ? 'medium' : 'high']),
       reasons: codesOf({
         [reason]: true,
         'trade-off': isTradeOff,
+        'measured-on-samples': Number(context.args.subsample) > 1,
         'others-untrusted': other,
         'no-value': open.length > 0,
         'some-failed': errors.length > 0,

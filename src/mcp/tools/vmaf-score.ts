@@ -7,7 +7,6 @@ import { OWN_GPU_BACKENDS } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
 import { counted, quoted, showValue } from '../../core/printable.js';
 import type { PairingOptions, Precision, Report, ScoreOptions } from '../../index.js';
-import type { Limit } from '../../report/limits.js';
 import { askedOf } from '../../report/quality-metrics.js';
 import { input, model, pooled, tinyModel } from '../../report/schema.js';
 import { trustOf } from '../../report/trust.js';
@@ -18,7 +17,6 @@ import { rows, value } from '../schemas.js';
 import {
   backendKeys,
   backendUsed,
-  type Confidence,
   documentKeys,
   findingDocument,
   type Head,
@@ -26,14 +24,13 @@ import {
   headOf,
   isMissed,
   joinSentences,
-  leastOf,
   mismatchedModelWarning,
   nextForPair,
   nextWithFix,
   publishReport,
   resourceDocument,
   rounder,
-  sureOf,
+  sureOfTarget,
   type TargetDocument,
   targetAnswer,
   targetDocument,
@@ -391,24 +388,14 @@ function headOfScore(
   return headOf({
     trust,
     outcome: target?.verdict === 'untrusted' ? undefined : target?.verdict,
-    sure:
-      target?.verdict === 'unfinished'
-        ? 'low'
-        : leastOf(limits.flatMap((limit) => sureOfLimit(report, limit))),
+    sure: target?.verdict === 'unfinished' ? 'low' : sureOfTarget(report, limits),
     reasons: [
+      ...(report.subsample > 1 ? ['measured-on-samples'] : []),
       ...missed.map(({ value_of }) => `below-target:${value_of}`),
       ...open.map(({ value_of }) => `no-value:${value_of}`),
     ],
     next,
   });
-}
-
-/** Confidence in the mean of a collection of models, from its intervals. */
-function sureOfLimit(report: Report, { metric, statistic = 'mean', bound }: Limit): Confidence[] {
-  const collection = report.models.find(({ name }) => name === (metric ?? name))?.collection;
-  if (!collection || statistic !== 'mean') return [];
-  const [low, high] = [collection.ciLow, collection.ciHigh].map((name) => report.pooled_metrics[name]?.mean);
-  return low === undefined || high === undefined ? [] : [sureOf(bound, [[low, high]])];
 }
 
 function verdictText({ verdict, checks }: TargetDocument): string {

@@ -110,6 +110,24 @@ describe('an answer has 1,000 tokens at most', () => {
     });
   });
 
+  it.each([
+    [5, () => '1,min>=1', 'medium'],
+    // Twelve of sixty frames cannot tell these from the whole.
+    [5, (mean: number) => `${mean - 0.01}`, 'low'],
+    [5, (mean: number) => `${mean + 0.01}`, 'low'],
+    [30, () => '1', 'low'],
+  ])('of every %ith frame is not sure of the others', async (subsample, target, confidence) => {
+    const args = { ...encoded(), subsample };
+    const { pooled_metrics } = await ask('vmaf_score_encoded', args);
+    const { vmaf } = pooled_metrics as Readonly<Record<string, { readonly mean: number }>>;
+    const bound = target(vmaf?.mean ?? 0);
+    const expected = { confidence, reasons: expect.arrayContaining(['measured-on-samples']) };
+    expect(await ask('vmaf_score_encoded', { ...args, target: bound })).toMatchObject(expected);
+    const { ref: reference, dis } = pair();
+    const encodes = { reference, distorted: [dis], subsample, target: bound };
+    expect(await ask('compare_encodes', encodes)).toMatchObject(expected);
+  });
+
   it('of a score of many models and features, whose report has the rest', async () => {
     const models = ['vmaf_v0.6.1', 'vmaf_v0.6.1neg', 'vmaf_4k_v0.6.1', 'vmaf_b_v0.6.3', 'vmaf_float_v0.6.1'];
     const { left_out, pooled_metrics } = await ask('vmaf_score_encoded', {
