@@ -35,6 +35,7 @@ import {
   type ToolResources,
 } from '../tool.js';
 import { joined } from '../wording.js';
+import { targetLimits } from './run.js';
 
 /** Ascending. */
 const CONFIDENCE = ['low', 'medium', 'high'] as const;
@@ -198,6 +199,11 @@ export function nextWithFix(
   const changes = Object.fromEntries(
     Object.entries(values).map(([name, value]) => [name, joined(args[name], value)]),
   );
+  if (changes.model !== undefined) {
+    const replaced = replacedModels(args, String(changes.model));
+    if (!replaced) return undefined;
+    Object.assign(changes, replaced);
+  }
   const isSwapped = reference !== undefined && distorted !== undefined;
   const pair = given && isSwapped ? { reference: given.distorted, distorted: given.reference } : given;
   const other = (named as keyof typeof PAIR_TOOLS | undefined) ?? tool;
@@ -207,6 +213,17 @@ export function nextWithFix(
     Object.assign(changes, { [names[0]]: pair.reference, [names[1]]: pair.distorted });
   const isNew = Object.entries(changes).some(([name, value]) => !isDeepStrictEqual(args[name], value));
   return isNew ? context.again(changes) : undefined;
+}
+
+/** One model for those of a call, under the name of the first; `undefined` if its target names another. */
+function replacedModels({ models, model, target }: ToolContext['args'], by: string) {
+  const [name, ...others] = [models ?? model].flat().map((text) => /:name=([^:]+)/.exec(String(text))?.[1]);
+  const limits = typeof target === 'string' ? targetLimits(target) : [];
+  if (limits?.some(({ metric }) => metric !== undefined && others.includes(metric))) return undefined;
+  return {
+    model: name === undefined ? by : `${by}:name=${name}`,
+    ...(models !== undefined && { models: undefined }),
+  };
 }
 
 /** A value in JSON; `null` stands for a number that is not finite. */

@@ -203,6 +203,33 @@ describe('an answer has 1,000 tokens at most', () => {
     expect(part.next_action).toMatchObject({ tool: 'explain_score', arguments: { model: models[0] } });
   });
 
+  const [uhd, neg] = ['vmaf_4k_v0.6.1', 'vmaf_4k_v0.6.1neg'].map((of) => `version=${of}`);
+  it.each<[string, Args, next: string, Args]>([
+    [
+      'a named model',
+      { model: `${uhd}:name=k`, target: 'k>=1' },
+      'vmaf_score_encoded',
+      { model: 'auto:name=k' },
+    ],
+    [
+      'several',
+      { models: [`${uhd}:name=a`, `${neg}:name=b`] },
+      'vmaf_score_encoded',
+      { model: 'auto:name=a' },
+    ],
+    [
+      'several, of which the target names the second',
+      { models: [`${uhd}:name=a`, `${neg}:name=b`], target: 'b>=101' },
+      ...(['explain_score', { model: `${neg}:name=b` }] as const),
+    ],
+  ])('leads on to a model for the size instead of %s', async (_, models, tool, changed) => {
+    const { next_action: next, reasons } = await ask('vmaf_score_encoded', { ...encoded(), ...models });
+    expect(reasons).toContain('model-size');
+    expect(next).toMatchObject({ tool, arguments: changed });
+    expect(next?.arguments).not.toHaveProperty('models');
+    if (next && models.target) expect((await call(next.tool, next.arguments)).isError).toBeUndefined();
+  });
+
   it('leads on with the flags of the model, and with the model of a preset', async () => {
     const phone = await ask('vmaf_score_encoded', { ...encoded(), enable_transform: true });
     expect(phone.next_action?.arguments.model).toBe('version=vmaf_v0.6.1:enable_transform');
