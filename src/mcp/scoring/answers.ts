@@ -350,6 +350,10 @@ type TargetCheck = TargetDocument['checks'][number];
 /** False without a value: the bound is open. */
 export const isMissed = ({ reached, note }: TargetCheck): boolean => !reached && note === undefined;
 
+/** The code of a miss. */
+export const missCode = ({ must_be }: TargetCheck): string =>
+  must_be.startsWith('<') ? 'above-target' : 'below-target';
+
 /** Fewest frames that can stand for the others. */
 const FEWEST_FRAMES = 8;
 

@@ -16,7 +16,9 @@ import {
   codesOf,
   headKeys,
   headOf,
+  isMissed,
   joinSentences,
+  missCode,
   nextForPair,
   type TargetDocument,
   targetDocument,
@@ -138,11 +140,10 @@ function verdictOn(rows: readonly Row[], pairs: readonly Pair[], context: ToolCo
       trust: worstTrust(scored.flatMap(({ trust }) => trust ?? [])),
       outcome: missed.length > 0 ? 'missed' : scored.some(({ target }) => target) ? unlessMissed : undefined,
       sure: open.length > 0 ? 'low' : failed.length > 0 ? 'medium' : 'high',
-      reasons: codesOf({
-        'below-target': missed.length > 0,
-        'no-value': open.length > 0,
-        'some-failed': failed.length > 0,
-      }),
+      reasons: [
+        ...missed.flatMap(({ target }) => target?.checks.filter(isMissed).map(missCode) ?? []),
+        ...codesOf({ 'no-value': open.length > 0, 'some-failed': failed.length > 0 }),
+      ],
       next: isWrong
         ? (nextForWrong(context, wrong[0], names?.reference) ??
           nextForPair(context, 'vmaf_score_encoded', {}, names))

@@ -7,6 +7,7 @@ import { OWN_GPU_BACKENDS } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
 import { counted, quoted, showValue } from '../../core/printable.js';
 import type { PairingOptions, Precision, Report, ScoreOptions } from '../../index.js';
+import { extractorsFor, parsePooledName } from '../../report/limits.js';
 import { askedOf } from '../../report/quality-metrics.js';
 import { input, model, pooled, tinyModel } from '../../report/schema.js';
 import { trustOf } from '../../report/trust.js';
@@ -25,6 +26,7 @@ import {
   isMissed,
   joinSentences,
   mismatchedModelWarning,
+  missCode,
   nextForPair,
   nextWithFix,
   publishReport,
@@ -373,17 +375,22 @@ function headOfScore(
   const trust = trustOf(report);
   const missed = target?.checks.filter(isMissed) ?? [];
   const open = target?.checks.filter(({ note }) => note !== undefined) ?? [];
-  const at = report.models.findIndex(({ name }) => missed[0]?.value_of.startsWith(`${name}.`));
+  const [miss] = missed;
+  const at = miss ? report.models.findIndex(({ name }) => miss.value_of.startsWith(`${name}.`)) : 0;
   const model = report.models[Math.max(0, at)];
   // The next tools take one model: the one that misses the target, else the first.
   const name = modelNames?.[Math.max(0, at)] ?? (model && `version=${model.source}`);
   const one = name !== undefined && name !== (context.args.model ?? DEFAULT_MODEL) && { model: name };
   const explained =
-    model && !model.collection ? nextForPair(context, 'explain_score', { ...one }) : undefined;
+    at >= 0 && model && !model.collection ? nextForPair(context, 'explain_score', { ...one }) : undefined;
   const next =
     nextWithFix(context, trust.fix) ??
-    (missed.length > 0 ? explained : undefined) ??
-    nextForPair(context, 'describe_worst_frames', { n: 3, ...one }) ??
+    (miss ? explained : undefined) ??
+    nextForPair(context, 'describe_worst_frames', {
+      n: 3,
+      ...one,
+      ...(miss && at < 0 && rankedBy(miss, report)),
+    }) ??
     explained;
   return headOf({
     trust,
@@ -391,11 +398,20 @@ function headOfScore(
     sure: target?.verdict === 'unfinished' ? 'low' : sureOfTarget(report, limits),
     reasons: [
       ...(report.subsample > 1 ? ['measured-on-samples'] : []),
-      ...missed.map(({ value_of }) => `below-target:${value_of}`),
+      ...missed.map((check) => `${missCode(check)}:${check.value_of}`),
       ...open.map(({ value_of }) => `no-value:${value_of}`),
     ],
     next,
   });
+}
+
+/** Ranks frames by the metric that misses its bound, if describe_worst_frames measures it. */
+function rankedBy({ value_of }: TargetDocument['checks'][number], report: Report) {
+  const { metric = '' } = parsePooledName(value_of) ?? {};
+  // cvvdp is one value for the whole run, cvvdp_q that of a frame.
+  const name = [metric, `${metric}_q`].find((each) => report.metrics.includes(each));
+  const isMeasured = name && (extractorsFor([name], []).length > 0 || innerOf(report).includes(name));
+  return isMeasured ? { metric: name } : {};
 }
 
 function verdictText({ verdict, checks }: TargetDocument): string {

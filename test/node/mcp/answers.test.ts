@@ -230,6 +230,26 @@ describe('an answer has 1,000 tokens at most', () => {
     if (next && models.target) expect((await call(next.tool, next.arguments)).isError).toBeUndefined();
   });
 
+  it.each([
+    ['psnr_y>=60', 'below-target:psnr_y.mean', 'psnr_y'],
+    ['butteraugli<=0.1', 'above-target:butteraugli.mean', 'butteraugli'],
+    ['cvvdp>=10', 'below-target:cvvdp', 'cvvdp_q'],
+    ['adm2>=1', 'below-target:integer_adm2.mean', 'integer_adm2'],
+  ])(
+    'leads from a miss of %s to the frames that are worst by that metric',
+    async (target, reason, metric) => {
+      const { ref, dis } = short();
+      const pair = { reference_encoded: ref, distorted_encoded: dis, target };
+      const { reasons, next_action: next } = await ask('vmaf_score_encoded', pair);
+      expect(reasons).toContain(reason);
+      expect(next).toMatchObject({ tool: 'describe_worst_frames', arguments: { metric } });
+      const shown = await ask('describe_worst_frames', { ...next?.arguments, n: 1, describe: false });
+      expect(shown.metric).toBe(metric);
+      const batch = await ask('score_batch', { references: [ref], distorted: [dis], target });
+      expect(batch.reasons).toContain(reason.split(':')[0]);
+    },
+  );
+
   it('leads on with the flags of the model, and with the model of a preset', async () => {
     const phone = await ask('vmaf_score_encoded', { ...encoded(), enable_transform: true });
     expect(phone.next_action?.arguments.model).toBe('version=vmaf_v0.6.1:enable_transform');
