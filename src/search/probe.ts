@@ -242,7 +242,7 @@ export class Probe {
     };
   }
 
-  #encode(
+  async #encode(
     input: VideoInput,
     value: number,
     output: string,
@@ -252,6 +252,9 @@ export class Probe {
     const { facts, folder, signal } = this.session;
     const { isSource, keys, encoded } = material;
     const { setting } = this.task;
+    const onFrames = this.#begin('encoding', value, material);
+    // The listener may have aborted at its limit of encodes.
+    signal.throwIfAborted();
     this.#encodes++;
     return folder.encode({
       ...wholeEncode(setting, value),
@@ -262,7 +265,7 @@ export class Probe {
       frames: encoded,
       ...(!isSource && { keys, colour: decodedColour(facts) }),
       ...(check && { whole: true, check }),
-      onFrames: this.#begin('encoding', value, material),
+      onFrames,
       output,
       signal,
     });

@@ -139,7 +139,8 @@ function headOfSearch(result: SearchResult, input: QualityInput, context: ToolCo
   const { unfinished, shortfall, final, samples, warnings } = result;
   const missed = shortfall !== null || final?.reached === false;
   // A search that was too short for one encode gets more time.
-  const more = result.encodes <= 1 && { max_seconds: Math.min(MOST_SECONDS, 2 * input.max_seconds) };
+  const isSlow = result.encodes <= 1 && result.encodes < (input.max_encodes ?? Number.POSITIVE_INFINITY);
+  const more = isSlow && { max_seconds: Math.min(MOST_SECONDS, 2 * input.max_seconds) };
   const next = unfinished
     ? context.again({ range: { ...unfinished }, ...more })
     : nextAfter(result, input, context);

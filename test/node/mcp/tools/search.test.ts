@@ -132,7 +132,10 @@ describe('tools that search settings', () => {
       const args = { source, encoder: 'libx264', ...fast, targets: ['85'], max_encodes: 2 };
       const asked = context();
       const answer = await answerTo(findQualityTool, args, asked);
-      expect(host.encodes.length).toBeLessThanOrEqual(3);
+      expect([host.encodes.length, answer.encodes]).toEqual([2, 2]);
+      const single = await answerTo(findQualityTool, { ...args, max_encodes: 1 });
+      expect([host.encodes.length, single.encodes]).toEqual([3, 1]);
+      expect(single.next_action.arguments).toEqual({ range: single.unfinished });
       expect(answer.next_action.arguments).toEqual({ range: answer.unfinished });
       const found = asked.told.map(({ best }) => best);
       expect(found).toContainEqual(expect.stringMatching(/^\d+ with \d+\.\d\d at \d+ kb\/s$/));
