@@ -15,15 +15,16 @@ import { isServed, type JobRecord, type JobStore, KEPT_DAYS, KEPT_TIME, pointsNa
 import type { WorkPool } from './pool.js';
 import { LOCAL_OWNER, type ResourceScope, type ResultOfJob } from './resources.js';
 import { answer, type CallProgress, fitting, refusal } from './results.js';
-import type {
-  CallAnswer,
-  JobDocument,
-  NextAction,
-  PreparedCall,
-  Tool,
-  ToolContext,
-  ToolJobs,
-  ToolProgress,
+import {
+  type CallAnswer,
+  coercedMembers,
+  type JobDocument,
+  type NextAction,
+  type PreparedCall,
+  type Tool,
+  type ToolContext,
+  type ToolJobs,
+  type ToolProgress,
 } from './tool.js';
 import { sentenceOf } from './wording.js';
 
@@ -194,7 +195,9 @@ export class Jobs {
   }
 
   #run(tool: Tool, args: unknown, scope: ResourceScope, run: PreparedCall, listener?: JobListener): Job {
-    const job = new Job(tool, Object(args ?? {}), scope, listener);
+    // Next calls repeat them, so they must fit the schema.
+    const sent = coercedMembers(tool.inputSchema, Object(args ?? {}));
+    const job = new Job(tool, sent, scope, listener);
     job.answer = this.#answer(job, run);
     job.saved = job.answer.then(async (answer) => {
       job.ended = answer;

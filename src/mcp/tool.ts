@@ -258,7 +258,7 @@ export interface ToolContext {
   readonly pool: ToolPool;
   readonly resources: ToolResources;
   readonly jobs: ToolJobs;
-  /** Arguments as the client sent them. */
+  /** Arguments of the client, adapted to the types of the schema. */
   readonly args: Readonly<Record<string, unknown>>;
   /** This call with some parameters changed; `undefined` if the tool does not take them all. */
   again(changes: Readonly<Record<string, unknown>>): NextAction | undefined;
@@ -377,15 +377,13 @@ export function checkArguments<Schema extends z.ZodObject>(
 const COMMA_LISTS: ReadonlySet<string> = new Set(['encoders', 'resolutions', 'target_vmafs']);
 
 /** Adapts what hosts send: drops `null` for optional parameters, parses numbers and booleans, wraps single items. */
-function coercedMembers(schema: z.ZodObject, sent: object): Record<string, unknown> {
+export function coercedMembers(schema: z.ZodObject, sent: object): Record<string, unknown> {
+  const typeOf = (name: string) => (Object.hasOwn(schema.shape, name) ? schema.shape[name] : undefined);
   const entries = Object.entries(sent).filter(
-    ([name, value]) => value !== null || !schema.shape[name]?.safeParse(undefined).success,
+    ([name, value]) => value !== null || !typeOf(name)?.safeParse(undefined).success,
   );
   return Object.fromEntries(
-    entries.map(([name, value]) => [
-      name,
-      coerced(innermost(schema.shape[name]), value, COMMA_LISTS.has(name)),
-    ]),
+    entries.map(([name, value]) => [name, coerced(innermost(typeOf(name)), value, COMMA_LISTS.has(name))]),
   );
 }
 
@@ -398,6 +396,10 @@ function coerced(type: z.ZodType | undefined, value: unknown, commas: boolean): 
     return items ? items.map((each) => coerced(item, each, false)) : value;
   }
   if (type instanceof z.ZodObject && isObject(value)) return coercedMembers(type, value);
+  if (type instanceof z.ZodUnion) {
+    const readings = type.options.map((each) => coerced(innermost(each), value, false));
+    return readings.find((each) => type.safeParse(each).success) ?? value;
+  }
   if (typeof value !== 'string') return value;
   if (type instanceof z.ZodNumber && /^\s*[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?\s*$/i.test(value))
     return Number(value);

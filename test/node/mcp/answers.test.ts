@@ -250,6 +250,15 @@ describe('an answer has 1,000 tokens at most', () => {
     },
   );
 
+  it('leads on with arguments as the schema has them, however they were sent', async () => {
+    const { ref, dis } = pair();
+    const sent = { subsample: '5', offset: '0', model: null, range: { start: '0' }, target: '99' };
+    const answer = await ask('vmaf_score_encoded', { ...encoded(), ...sent });
+    const meant = { subsample: 5, offset: 0, range: { start: 0 } };
+    expect(answer.next_action?.arguments).toEqual({ ...meant, reference: ref, distorted: dis });
+    expect((await call('vmaf_score_encoded', { ...encoded(), toString: null })).isError).toBe(true);
+  });
+
   it('leads on with the flags of the model, and with the model of a preset', async () => {
     const phone = await ask('vmaf_score_encoded', { ...encoded(), enable_transform: true });
     expect(phone.next_action?.arguments.model).toBe('version=vmaf_v0.6.1:enable_transform');
