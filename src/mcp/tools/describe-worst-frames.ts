@@ -6,7 +6,7 @@ import * as z from 'zod/v4';
 import { unlessAborted } from '../../core/abort.js';
 import { internalError } from '../../core/errors.js';
 import type { ExtractOptions, Report } from '../../index.js';
-import { pairRate } from '../../report/facts.js';
+import { frameTime, pairRate } from '../../report/facts.js';
 import { extractorsFor, isWorseHigh, metricIn, notMeasured } from '../../report/limits.js';
 import { mapsOfMetric } from '../../report/quality-metrics.js';
 import { type Ranking, ranking, worstFrames } from '../../report/ranking.js';
@@ -440,11 +440,12 @@ function shownFrame(
 }
 
 /** `Frame 12, at 0.48 s, has vmaf 38.40, 12.10 below the mean.` */
-function moment({ index, distorted }: TakenPair, value: number, report: Report, metric: string): string {
+function moment({ index }: TakenPair, value: number, report: Report, metric: string): string {
   const mean = report.pooled_metrics[metric]?.mean;
   const below = mean === undefined ? 0 : mean - value;
   const away = below > 0 ? `${below.toFixed(2)} below` : `${(-below).toFixed(2)} above`;
-  const at = distorted.time === null ? '' : `, at ${Number(distorted.time.toFixed(3))} s,`;
+  const time = frameTime(report, index);
+  const at = time === undefined ? '' : `, at ${Number(time.toFixed(3))} s,`;
   return `Frame ${index}${at} has ${metric} ${value.toFixed(2)}${Math.abs(below) >= 0.01 ? `, ${away} the mean` : ''}.`;
 }
 

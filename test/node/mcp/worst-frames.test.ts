@@ -79,6 +79,13 @@ const facts = () => {
 const large = () => pair(5, { width: 256, height: 144 });
 
 describe('the frames', () => {
+  it('have the times of the reference, as in a score', async () => {
+    const { ref, dis } = pair(8);
+    const { document } = await show({ ref, dis, n: 1, offset: 2 });
+    const [{ frame_index: frame, summary } = { frame_index: 0, summary: '' }] = document.frames;
+    expect(summary).toContain(`Frame ${frame}, at ${(frame + 2) / 25} s, has `);
+  });
+
   it('are the lowest, worst first, at least the distance apart', async () => {
     const { ref, dis } = pair(12);
     const report = await score({ reference: ref, distorted: dis }, { threads: 0 });
