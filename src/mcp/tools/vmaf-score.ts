@@ -9,6 +9,7 @@ import { counted, quoted, showValue } from '../../core/printable.js';
 import type { PairingOptions, Precision, Report, ScoreOptions } from '../../index.js';
 import { extractorsFor, parsePooledName } from '../../report/limits.js';
 import { askedOf } from '../../report/quality-metrics.js';
+import { ranking } from '../../report/ranking.js';
 import { input, model, pooled, tinyModel } from '../../report/schema.js';
 import { trustOf } from '../../report/trust.js';
 import { formatReport } from '../../report/write.js';
@@ -345,6 +346,7 @@ async function scorePair(
   const document = { ...head, ...headline(report, facts, precision, target), ...facts, ...backends };
   if (call.detail === 'frames') return { document, long: true };
   const { frames: _, ...summary } = document;
+  const inner = innerOf(report);
   const pictured = { request, options, origin: context.files.origin };
   const { uri, path, link } = await publishReport(report, precision, context.resources, pictured);
   return {
@@ -352,9 +354,10 @@ async function scorePair(
     content: [link],
     whole: 'full_report',
     spare: [
-      { of: 'pooled_metrics', names: innerOf(report) },
+      // Without a score, these are the result.
+      ...(inner.length < report.metrics.length ? [{ of: 'pooled_metrics', names: inner }] : []),
       ...['reference', 'distorted', 'tiny', 'models', 'preflight'],
-      ...['pooled_metrics.*.harmonic_mean', 'pooled_metrics.*.max'],
+      ...['pooled_metrics.*.harmonic_mean', 'pooled_metrics.*.max', 'distribution', 'pooled_metrics.*.min'],
     ],
   };
 }
@@ -427,12 +430,12 @@ function scoresOf({ models, tiny = [] }: Report): readonly string[] {
   return [...models.map(({ name }) => name), ...tiny.flatMap(({ metrics }) => metrics)];
 }
 
-/** Removes frames, and the percentiles of metrics other than scores. */
+/** Removes frames, and the percentiles of metrics other than scores; without scores, of all but the headline's. */
 function withoutFrames(report: Report): Report {
   const bagged = report.models.flatMap(({ collection }) => collection?.bagging ?? []);
-  const named = new Set([...scoresOf(report), ...bagged]);
-  const spreads = Object.entries(report.distribution);
-  const shown = named.size === 0 ? spreads : spreads.filter(([metric]) => named.has(metric));
+  const scores = scoresOf(report);
+  const named = new Set(scores.length > 0 ? [...scores, ...bagged] : [ranking(report)?.metric]);
+  const shown = Object.entries(report.distribution).filter(([metric]) => named.has(metric));
   return { ...report, frames: [], distribution: Object.fromEntries(shown) };
 }
 

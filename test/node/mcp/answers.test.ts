@@ -128,6 +128,14 @@ describe('an answer has 1,000 tokens at most', () => {
     expect(await ask('compare_encodes', encodes)).toMatchObject(expected);
   });
 
+  it('of features without a score, with the means of all and the percentiles of the first', async () => {
+    const args = { ...encoded(), no_prediction: true };
+    const { pooled_metrics, distribution } = await ask('vmaf_score_encoded', args);
+    expect(Object.keys(Object(distribution))).toEqual(['integer_adm2']);
+    for (const name of ['integer_adm2', 'integer_vif_scale3', 'integer_motion2'])
+      expect(pooled_metrics).toMatchObject({ [name]: { mean: expect.any(Number) } });
+  });
+
   it('of a score of many models and features, whose report has the rest', async () => {
     const models = ['vmaf_v0.6.1', 'vmaf_v0.6.1neg', 'vmaf_4k_v0.6.1', 'vmaf_b_v0.6.3', 'vmaf_float_v0.6.1'];
     const { left_out, pooled_metrics } = await ask('vmaf_score_encoded', {
