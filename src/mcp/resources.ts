@@ -3,8 +3,8 @@
  * Resources of the protocol: large results, as files in a private folder that is deleted with the server, and samples.
  */
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { mkdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { constants, existsSync } from 'node:fs';
+import { lstat, mkdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { AnyvmafError, ioError } from '../core/errors.js';
@@ -264,15 +264,16 @@ export class ServerResources {
     if (page) return this.#page(uri, page);
     const stored = this.#stored.get(uri);
     const path = await this.pathOf(uri);
-    const size = path === undefined ? undefined : (await stat(path).catch(() => undefined))?.size;
-    // Unknown, or of an expired job.
-    if (path === undefined || size === undefined) return undefined;
+    const found = path === undefined ? undefined : await lstat(path).catch(() => undefined);
+    // Unknown, of an expired job, or replaced.
+    if (path === undefined || !found?.isFile()) return undefined;
     const mimeType = stored?.mimeType ?? 'application/octet-stream';
     const [, id = ''] = uri.slice(RESULTS.length - 1).split('/');
     const isReport = stored !== undefined && this.#reportOf(id) === stored;
     const pages = `read its frames in pages: ${pageAddress({ id, from: 0, to: 99, step: 1 })}`;
-    requireRoom(uri, size, isReport ? pages : `read the file ${path} instead`);
-    const bytes = await readFile(path);
+    requireRoom(uri, found.size, isReport ? pages : `read the file ${path} instead`);
+    const bytes = await bytesOf(path);
+    if (!bytes) return undefined;
     return mimeType.startsWith('text/') || mimeType === 'application/json'
       ? { uri, mimeType, text: bytes.toString('utf8') }
       : { uri, mimeType, blob: bytes.toString('base64') };
@@ -332,8 +333,13 @@ export class ServerResources {
   }
 }
 
-/** Text of a result; `undefined` if it has expired. */
-const textOf = (path: string) => readFile(path, 'utf8').catch(() => undefined);
+/** Windows has no flag for it. */
+const UNLESS_LINK = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0);
+
+/** Bytes of a result; `undefined` if it has expired or a link replaced it. */
+const bytesOf = (path: string) => readFile(path, { flag: UNLESS_LINK }).catch(() => undefined);
+
+const textOf = async (path: string) => (await bytesOf(path))?.toString('utf8');
 
 /** @throws {AnyvmafError} `io` if a resource is too large for a message */
 function requireRoom(uri: string, size: number, instead: string): void {

@@ -4,7 +4,7 @@
  * the SDK, and attacks on each.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Client as Client2, StreamableHTTPClientTransport as Http2 } from '@modelcontextprotocol/client';
@@ -275,6 +275,14 @@ describe('the view of a host of MCP Apps', () => {
     const makePage = (text: string) =>
       reportPage(text, undefined, host.threads.measuring, new AbortController().signal);
     await expect(scope.read(odd.replace('.json', '.html'), makePage)).rejects.toThrow();
+    // One that a link has replaced is not read.
+    const stored = await scope.publish({ name: 'report.json', mimeType: 'application/json', data });
+    const secret = within('secret.json');
+    writeFileSync(secret, JSON.stringify({ frames: [] }));
+    rmSync(stored.path);
+    symlinkSync(secret, stored.path);
+    for (const end of ['report.json', 'report.html', 'frames?metric=vmaf'])
+      expect(await scope.read(stored.uri.replace('report.json', end), async (text) => text)).toBeUndefined();
     const job = { tool: 'vmaf_score', arguments: { ...pair, ...size } };
     const started = await client.callTool({ name: 'job_start', arguments: job });
     const id = Object(started.structuredContent).job_id;
