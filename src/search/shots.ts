@@ -104,11 +104,12 @@ class Tuning {
   async run(shots: readonly Shot[]): Promise<TuneShotsResult> {
     this.place.shots = shots.length;
     const whole = this.options.goal === 'whole';
-    const { probes, values } = whole ? await this.#tuneWhole(shots) : await this.#tuneEach(shots);
-    const tuned = probes.map((probe, i) => this.#tuned(probe, values[i] as number));
+    const { probes, values: first } = whole ? await this.#tuneWhole(shots) : await this.#tuneEach(shots);
+    const single = await this.#single(this.#tunedAt(probes, first));
+    const values = whole ? await this.#refined(probes, first, single) : first;
+    const tuned = this.#tunedAt(probes, values);
     if (whole) for (const shot of tuned) this.options.onShot?.(shot);
-    const frames = probes.map(({ probe }, i) => framesOf(probe, values[i] as number));
-    const single = await this.#single(tuned);
+    const frames = framesAt(probes, values);
     const { output: requested, keepMissed, onStage } = this.options;
     const output = keepMissed || this.#margin(shots, frames) >= 0 ? requested : undefined;
     if (output !== undefined) onStage?.({ kind: 'joining', shots: shots.length });
@@ -142,16 +143,42 @@ class Tuning {
   }
 
   async #tuneWhole(shots: readonly Shot[]) {
-    const { grid } = this.task.setting.parameter;
     const probes: ShotProbe[] = [];
     for (const [i, shot] of shots.entries())
       probes.push(await openShot(this.session, this.task, shot, i + 1));
-    const places = await tuneWhole(probes, grid, this.#goal, async ({ number, probe }, wanted) => {
+    return { probes, values: await this.#allocated(probes) };
+  }
+
+  /** @param value of all shots, from which to start */
+  async #allocated(probes: readonly ShotProbe[], value?: number): Promise<readonly number[]> {
+    const { grid } = this.task.setting.parameter;
+    const measure = async ({ number, probe }: ShotProbe, places: readonly number[]) => {
       this.place.shot = number;
-      for (const at of wanted) await probe.measure(grid.values[at] as number);
+      for (const at of places) await probe.measure(grid.values[at] as number);
       await probe.material.release();
-    });
-    return { probes, values: places.map((at) => grid.values[at] as number) };
+    };
+    const start = value === undefined ? grid.start : grid.values.indexOf(value);
+    if (value !== undefined) for (const shot of probes) await measure(shot, [start]);
+    const places = await tuneWhole(probes, { ...grid, start }, this.#goal, measure);
+    return places.map((at) => grid.values[at] as number);
+  }
+
+  /** Allocates again around one value for all if that needs fewer bytes: the curves were too coarse there. */
+  async #refined(probes: readonly ShotProbe[], values: readonly number[], single: SingleSetting) {
+    const bytesOf = (of: readonly number[]) =>
+      this.#tunedAt(probes, of).reduce((sum, { bytes }) => sum + bytes, 0);
+    if (!single.reached || single.bytes >= bytesOf(values)) return values;
+    const again = await this.#allocated(probes, single.value);
+    delete this.place.shot;
+    const common = probes.map(() => single.value);
+    const [best = values] = [values, again, common]
+      .filter((all) => wholeMargin(this.#goal, framesAt(probes, all)) >= 0)
+      .sort((a, b) => bytesOf(a) - bytesOf(b));
+    return best;
+  }
+
+  #tunedAt(probes: readonly ShotProbe[], values: readonly number[]): readonly TunedShot[] {
+    return probes.map((probe, i) => this.#tuned(probe, values[i] as number));
   }
 
   get #goal(): { readonly targets: readonly CompleteTarget[]; readonly perSecond: number } {
@@ -244,6 +271,10 @@ function startingAt(setting: Setting, value: number): Setting {
   const { parameter } = setting;
   const start = parameter.grid.values.indexOf(value);
   return { ...setting, parameter: { ...parameter, grid: { ...parameter.grid, start } } };
+}
+
+function framesAt(probes: readonly ShotProbe[], values: readonly number[]): readonly FrameValues[] {
+  return probes.map(({ probe }, i) => framesOf(probe, values[i] as number));
 }
 
 function framesOf(probe: Probe, value: number): FrameValues {

@@ -123,15 +123,19 @@ async function tunePerShot(input: ShotsInput, context: ToolContext) {
   const { tuned: result, text } = done.result;
   const { reached, final } = result;
   const isReached = reached && final?.reached !== false;
+  const isSmaller = isReached && isSingleSmaller(result);
   const facts = {
     ...headOf({
       outcome: isReached ? 'reached' : 'missed',
       reasons: codesOf({
         warnings: result.warnings.length > 0,
+        'single-value-smaller': isSmaller,
         'encode-written': isReached && final,
         [format === 'csv' ? 'table-written' : 'run-script']: isReached && !final && text !== null,
       }),
-      next: nextAfter(isReached, input, context),
+      next:
+        (isSmaller && format === 'json' && !output ? nextForSingle(result, input, context) : undefined) ??
+        nextAfter(isReached, input, context),
     }),
     ...{ target_vmaf: input.target_vmaf, format, output: text, notes },
   };
@@ -143,6 +147,20 @@ async function tunePerShot(input: ShotsInput, context: ToolContext) {
       : ['encode-shots.sh', 'text/x-shellscript', 'POSIX shell script that makes the encode with ffmpeg.'];
   const { uri, link } = await context.resources.publish({ name, mimeType, description, data: text });
   return { document: { ...facts, ...documentOf(result, uri) }, content: [link], spare };
+}
+
+/** True if one value for the whole takes no more bytes than values per shot. */
+const isSingleSmaller = ({ single, saving }: TuneShotsResult) => single.reached && saving <= 0;
+
+/** The command of one value for the whole; find_quality takes no raw video. */
+function nextForSingle(
+  { single: { value } }: TuneShotsResult,
+  { src, encoder, target_vmaf, pix_fmt: pixel_format, width }: ShotsInput,
+  context: ToolContext,
+) {
+  if (width !== undefined) return undefined;
+  const search = { source: src.named, encoder, targets: [String(target_vmaf)], pixel_format };
+  return context.instead('find_quality', { ...search, range: { min: value, max: value }, verify: true });
 }
 
 /** After a miss: all values, then other encoders. Else a script; `null` once it or the encode is written. */
@@ -170,11 +188,12 @@ function documentOf(result: TuneShotsResult, uri: string | null) {
   const each = reached ? 'every shot reaches' : `the worst shot stays ${short}`;
   const all = reached ? 'together they reach' : `together they stay ${short}`;
   const outcome = goal === 'each' ? each : all;
-  const share = `${(saving * 100).toFixed(1)} %`;
+  const share = `${Math.abs(saving * 100).toFixed(1)} %`;
+  const saved = isSingleSmaller(result) ? `takes ${share} more` : `saves ${share}`;
   return {
     summary:
       `${shots.length} shots with ${encoder}: ${outcome} ${metric} mean of ${atLeast}; one ${parameter} for all, ${single.value}, ` +
-      `${single.reached ? `reaches the same, and a value per shot saves ${share}` : 'does not reach the same'}.`,
+      `${single.reached ? `reaches the same, and a value per shot ${saved}` : 'does not reach the same'}.`,
     ...{ encoder, parameter, metric, goal, reached },
     shots: shots.map(({ number: shot, first, count, start, begins, value, pooled, kbps, bytes, margin }) => ({
       ...{ shot, first_frame: first, frames: count, start_frame: first, end_frame: first + count, start },

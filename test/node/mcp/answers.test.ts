@@ -348,6 +348,23 @@ describe('an answer about encoders', () => {
     expect(answer.next_action === null ? answer.reasons?.at(-1) : answer.next_action?.tool).toBe(next);
   });
 
+  it('leads to one value for all shots where that takes fewer bytes', async () => {
+    // An encoder that sees the whole makes more of it.
+    const bend = (quality: number, _: number, { isSource }: { readonly isSource: boolean }) =>
+      quality + (isSource ? 8 : 0);
+    using _ = fakeEncoding({ shots: shots.slice(0, 3) }, { bend }).install();
+    const args = { src: source(), target_vmaf: 80, goal: 'whole' };
+    const { reasons, next_action: next, summary, single } = await ask('run_tune_per_shot', args);
+    expect(reasons).toEqual(['single-value-smaller']);
+    expect(summary).toMatch(/reaches the same, and a value per shot takes [\d.]+ % more\.$/);
+    const { value } = single as { readonly value: number };
+    expect(next).toMatchObject({ tool: 'find_quality', arguments: { range: { min: value, max: value } } });
+    expect(await ask('find_quality', next?.arguments)).toMatchObject({
+      verdict: 'reached',
+      next_action: null,
+    });
+  });
+
   it('leads from a ladder to a target that its best rung reaches', async () => {
     using _ = fakeEncoding({ shots: shots.slice(0, 3) }).install();
     const args = { src: source(), encoder: 'libx264', resolutions: ['64', '32'] };
@@ -357,7 +374,7 @@ describe('an answer about encoders', () => {
   });
 
   it('once the encode is written leads nowhere', async () => {
-    using _ = fakeEncoding({ shots: shots.slice(0, 2) }).install();
+    using _ = fakeEncoding({ shots: shots.slice(0, 3) }).install();
     const args = { src: source(), target_vmaf: 80, output: join(folder, `tuned.mkv`) };
     expect(await ask('run_tune_per_shot', args)).toMatchObject({
       ...{ verdict: 'reached', reasons: ['encode-written'], next_action: null },

@@ -305,6 +305,18 @@ describe('settings of shots', () => {
     expect(host.written()).toEqual([output]);
   });
 
+  it.each([
+    [[12, 15], 60, 'libx264'],
+    [[12, 15, 18], 70, 'libx264'],
+    [[12, 15], 85, 'libx265'],
+  ])('%j reach %i together with no more bytes than one value for all', async (frames, atLeast, encoder) => {
+    const host = fakeEncoding({ shots: film(...frames) });
+    const asked = { encoder, range: undefined, goal: 'whole', targets: [{ atLeast }] } as const;
+    const { reached, saving } = await tune(host, asked);
+    expect(reached).toBe(true);
+    expect(saving).toBeGreaterThanOrEqual(0);
+  });
+
   const OTHERS = ['cvvdp>=9.3', 'ssimulacra2>=60', 'butteraugli.norm3<=2.5'];
 
   it.each(OTHERS)('reach %s, each or together with fewer bytes, up or down', async (text) => {
