@@ -106,7 +106,7 @@ export class AllowedHosts {
   require(url: URL, from?: URL): void {
     const { protocol, port } = url;
     const name = shown(url.href);
-    const refuse = (why: string, hints?: readonly Remedy[]) =>
+    const refuse = (why: string, hints: readonly Remedy[] = []) =>
       from
         ? ioError(`${shown(from.href)} redirects to ${name}, ${why}`, { hints })
         : usageError(`${name} is ${why}`, { hints });
