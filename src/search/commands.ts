@@ -6,6 +6,7 @@
 import { encoderName } from '../core/choices.js';
 import { usageError } from '../core/errors.js';
 import { fileWord } from '../core/names.js';
+import { quotientOf } from '../core/numbers.js';
 import { shown } from '../core/printable.js';
 import type { PictureSize } from '../core/size.js';
 import type { TrackFacts } from '../media/decoder.js';
@@ -35,7 +36,7 @@ export async function settingOf(session: Session, choice: EncoderChoice): Promis
   return {
     encoder,
     parameter: parameterOf(encoder, choice.parameter, choice.range),
-    args: encoderArguments(encoder, choice.encoderOptions ?? {}),
+    args: [...encoderArguments(encoder, choice.encoderOptions ?? {}), ...timeBase(encoder, session.facts)],
     pixelFormat: pixelFormatOf(session.options.pixelFormat, encoder, session.facts),
     samples: samplesOf(session.facts),
   };
@@ -311,6 +312,16 @@ function ofStream(args: readonly string[], stream: number): readonly string[] {
 const ROUNDING = 0.0011;
 /** Ticks per second for irregular times, which are read with this precision. */
 const MICROSECONDS = 1_000_000;
+
+/** Divisible by usual frame rates, and within the 16 bits of MPEG-4. */
+const FINE = ['-enc_time_base:v', '1:60000'] as const;
+
+/** By itself, ffmpeg rounds times to whole frames, and may give two frames one time. MPEG-1 and MPEG-2 have only these. */
+function timeBase({ name }: EncoderFacts, { track, times }: SourceFacts): readonly string[] {
+  const period = 1 / (quotientOf(track.frameRate) ?? Number.NaN);
+  const isUneven = times.some((time) => Math.abs(time - Math.round(time / period) * period) > ROUNDING);
+  return isUneven && !/^mpeg[12]video$/.test(name) ? FINE : [];
+}
 
 /** Presentation times in whole ticks. */
 export interface Clock {

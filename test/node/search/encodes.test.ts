@@ -166,6 +166,16 @@ describe.skipIf(!hasFfmpeg)(`real encoders (${needsFfmpeg})`, () => {
     expect(packetTimes(join(folder, args.at(-1) ?? ''))).toHaveLength(4);
   });
 
+  it('keep times that are not whole frames, such as those of phones', async () => {
+    const source = film({
+      ...{ parts: PARTS, size: '96x64', filter: "settb=1/1000,setpts='N*33+15*sin(N*1.7)'" },
+      extra: ['-vsync', 'passthrough', '-enc_time_base', '1:1000'],
+    });
+    const output = join(folder, 'phone.mkv');
+    await searchQuality(source, { ...FEW, cache: false, output });
+    expect(packetTimes(output)).toEqual(packetTimes(source));
+  });
+
   it('are scored in the colour of their source, although a cut and an encode state less', async () => {
     // A cut would be taken for BT.601 in SDR with chroma in the middle.
     const extra = [...COLOUR, '-chroma_sample_location', 'left'];
