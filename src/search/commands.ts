@@ -355,6 +355,17 @@ export function clockOf({ track, times }: Pick<SourceFacts, 'track' | 'times'>):
   };
 }
 
+/** Least distance of times that stay apart in milliseconds, in microseconds. */
+const DISTINCT = 2000;
+
+/** Times of a run of frames from its first, in microseconds; `undefined` if even, or too close for Matroska. */
+export function unevenTimes(facts: Pick<SourceFacts, 'track' | 'times'>, { first, count }: FrameRun) {
+  const clock = clockOf(facts);
+  if (clock.perSecond !== MICROSECONDS) return undefined;
+  const times = Array.from({ length: count }, (_, i) => clock.tick(first + i) - clock.tick(first));
+  return times.every((time, i) => i === 0 || time - (times[i - 1] as number) >= DISTINCT) ? times : undefined;
+}
+
 /**
  * Times of a segment's packets from its first frame, in ticks and decoding order.
  * @param ranks place of each packet in presentation order

@@ -11,7 +11,14 @@ import type { ScoreOptions } from '../engine/contract/types.js';
 import { scorePair } from '../engine/score.js';
 import { openVideo } from '../media/open.js';
 import type { FrameSource, VideoInput } from '../media/types.js';
-import { areRgb, decodedColour, type Setting, samplesOf as sourceSamples, wholeEncode } from './commands.js';
+import {
+  areRgb,
+  decodedColour,
+  type Setting,
+  samplesOf as sourceSamples,
+  unevenTimes,
+  wholeEncode,
+} from './commands.js';
 import { type Material, wholeSource } from './material.js';
 import type { EncodeRequest, EncodeResult, EncodeScores, FrameRun, Session } from './session.js';
 import { byGrid } from './strategy.js';
@@ -250,7 +257,7 @@ export class Probe {
     check?: EncodeRequest['check'],
   ): Promise<EncodeResult> {
     const { facts, folder, signal } = this.session;
-    const { isSource, keys, encoded } = material;
+    const { isSource, keys, encoded, samples } = material;
     const { setting } = this.task;
     const onFrames = this.#begin('encoding', value, material);
     // The listener may have aborted at its limit of encodes.
@@ -263,6 +270,8 @@ export class Probe {
       // Cut samples of RGB are already decoded to limited range.
       samples: areRgb(setting.samples) && !isSource ? 'limited' : setting.samples,
       frames: encoded,
+      // As a script that encodes the shot from the source has them: rate control depends on times.
+      times: encoded && samples?.[0] && unevenTimes(facts, samples[0]),
       ...(!isSource && { keys, colour: decodedColour(facts) }),
       ...(check && { whole: true, check }),
       onFrames,

@@ -103,6 +103,8 @@ export interface EncodeRequest extends WholeEncode {
   readonly isSource: boolean;
   /** Frames of the input to encode. Default: all. */
   readonly frames?: FrameRun;
+  /** Their times from the first one, in microseconds. Default: the input's. */
+  readonly times?: readonly number[];
   /** Frames that must be key frames. */
   readonly keys?: readonly number[];
   /** Colour of the source, if the input does not carry it. */

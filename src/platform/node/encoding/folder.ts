@@ -24,6 +24,7 @@ import { everyFrame } from '../../../media/delivery.js';
 import type { FrameSource, VideoInput } from '../../../media/types.js';
 import {
   decodedColour,
+  lookup,
   muxerOf,
   pictureArguments,
   samplesOf,
@@ -329,13 +330,14 @@ const TRANSFERS: ReadonlyMap<string, string> = new Map([
 
 function encodeArgs(request: EncodeRequest, limit: number | undefined): string[] {
   if (request.whole) return [...wholeArguments(request, request.output)];
-  const { encoder, version, args, pixelFormat, size, samples, frames, keys, colour } = request;
+  const { encoder, version, args, pixelFormat, size, samples, frames, times, keys, colour } = request;
   const out = ['-map', '0:V:0'];
   const aspect = colour?.sampleAspect;
   const filters = [
     ...(frames
       ? [`trim=start_frame=${frames.first}:end_frame=${frames.first + frames.count}`, 'setpts=PTS-STARTPTS']
       : []),
+    ...(times ? ['settb=1/1000000', `setpts=${lookup(times).replaceAll(',', '\\,')}`] : []),
     // The aspect of the unscaled picture; scaling changes it.
     ...(aspect && !size ? [`setsar=${aspect.num}/${aspect.den}`] : []),
   ];
