@@ -65,7 +65,7 @@ export const SEARCH_OPTIONS = optionTable({
     ...valuesOption('LOW..HIGH', 'values to search'),
     '--all LOW..HIGH:STEP': [
       'encode every value of a grid instead of searching',
-      (use) => ({ range: rangeValue(use), all: true }),
+      (use) => ({ all: rangeValue(use) }),
     ],
     ...FULL_OPTION,
     '--verify': ['encode the whole source with the value found, and score it', () => ({ verify: true })],
@@ -105,7 +105,7 @@ const page: HelpText = {
 };
 
 export const search = command(NAME, SEARCH_OPTIONS, page, async ({ settings, positionals, terminal }) => {
-  const { file, json = false, quiet = false, forget, encoder, ...others } = settings;
+  const { file, json = false, quiet = false, forget, encoder, all, ...others } = settings;
   if (forget) {
     if (positionals.length > 0 || others.cache === false)
       throw usageError(
@@ -115,7 +115,9 @@ export const search = command(NAME, SEARCH_OPTIONS, page, async ({ settings, pos
   }
   const source = oneSource(NAME, positionals, `type ${NAME} SOURCE --encoder libx264`);
   if (encoder === undefined) throw usageError(`${NAME} needs an encoder, for instance --encoder libx264`);
-  const options: SearchOptions = { ...others, encoder };
+  if (all && 'range' in others)
+    throw usageError('--all encodes every value of its own range; leave --values or --all out');
+  const options: SearchOptions = { ...others, encoder, ...(all && { range: all, all: true }) };
   checkEncode(options);
   return encodingRun({ source, quiet }, [file, options.output], terminal, async (tools) => {
     const { files, signal, say, line, clear } = tools;

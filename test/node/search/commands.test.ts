@@ -55,6 +55,7 @@ describe('commands that encode', () => {
       [['search', source], /needs an encoder/],
       [[...args, '--target', 'best'], /must be a number such as 93/],
       [[...args, '--values', '40-20'], /must be a range such as 18\.\.40/],
+      [[...args, '--all', '20..40:5', '--values', '30..31'], /leave --values or --all out/],
       [[...args, '--max-size', 'big'], /must be a share such as 60% or 0\.6/],
       [[...args, '--max-size', '60'], /must be a share such as 60% or 0\.6/],
       [[...args, '--encoder-arg', 'slow'], /must be NAME=VALUE/],
