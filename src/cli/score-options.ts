@@ -280,14 +280,13 @@ export function videosIn({ reference, distorted }: Pick<ScoreSettings, 'referenc
   return [...(reference === undefined ? [] : [reference]), ...distorted];
 }
 
-/** What a tiny model may consist of: the graph, its 8-bit sibling, their sidecars, and weights under the usual name. */
+/** What a tiny model may consist of: the graph, its 8-bit sibling and their sidecars. */
 function tinyFiles(model: string): readonly string[] {
   const stem = model.replace(/(?:\.int8)?\.onnx$/i, '');
-  const graphs = new Set([model, `${stem}.int8.onnx`]);
-  return [...[...graphs].flatMap((graph) => [graph, `${graph}.data`]), `${stem}.int8.json`, `${stem}.json`];
+  return [...new Set([model, `${stem}.int8.onnx`]), `${stem}.int8.json`, `${stem}.json`];
 }
 
-/** Files of models, missing ones too; shipped and pulled models are named, not given as files. */
+/** Files of models, missing ones too, without weights of tiny ones; shipped and pulled models are no files. */
 export function modelFilesIn({ options: { models = [], tiny = [] } }: Pick<ScoreSettings, 'options'>) {
   const vmaf = models.flatMap((model) =>
     model.split(':').flatMap((item, place) => modelPath(item, place) ?? []),

@@ -16,11 +16,11 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
-import { type FileHandle, open, stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { type FileHandle, open, readFile, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { isObject, jsonOf } from '../../core/arguments.js';
 import { AnyvmafError, ioError, messageOf, usageError } from '../../core/errors.js';
-import { isUrl } from '../../core/names.js';
+import { isOnnxPath, isUrl } from '../../core/names.js';
 import { shown, withoutAccess } from '../../core/printable.js';
 import { makeFolders, textDigest } from '../../files/folders.js';
 import { lockFile } from '../../files/lock.js';
@@ -134,12 +134,26 @@ const ENDS = 64 * 1024;
  */
 async function jobId({ args, settings }: Job, signal?: AbortSignal): Promise<string> {
   const { hosts } = settings;
-  const files = [...videosIn(settings), ...modelFilesIn(settings)];
+  const models = modelFilesIn(settings);
+  const weights = await Promise.all(models.filter(isOnnxPath).map(weightsOf));
+  const files = [...videosIn(settings), ...models, ...weights.flat()];
   const factsOf = (file: string) => (isUrl(file) ? urlFacts(file, hosts, signal) : fileFacts(file));
   const facts = await Promise.all(files.map(factsOf));
   const own = args.filter((arg) => !/^--(?:allow-url|max-seconds)\b/.test(arg));
   const line = facts.some((fact, i) => fact === null && isUrl(files[i] ?? '')) ? own : own.map(withoutAccess);
   return textDigest(JSON.stringify([line, facts]), 32);
+}
+
+/** Files of weights that a graph names; none if it cannot be read, which the run reports. */
+async function weightsOf(graph: string): Promise<readonly string[]> {
+  const { checkOnnx, MAX_MODEL_BYTES } = await import('../../tiny/onnx/check.js');
+  try {
+    const found = await stat(graph);
+    if (!found.isFile() || found.size > MAX_MODEL_BYTES) return [];
+    return checkOnnx(await readFile(graph), graph).external.map((name) => join(dirname(graph), name));
+  } catch {
+    return [];
+  }
 }
 
 /** Returns an `io` error if a file can be read only once, such as a named pipe; `undefined` if it is missing. */

@@ -27,6 +27,7 @@ import {
   refuses,
   videos,
 } from '../../support/cli.js';
+import { elsewhere, model as onnx } from '../../support/onnx.js';
 import { seeded } from '../../support/random.js';
 import { tier } from '../../support/tier.js';
 
@@ -166,9 +167,9 @@ describe('batch', () => {
     ['tiny-model', 'own.onnx', 'own.onnx'],
     ['tiny-model', 'own.onnx', 'own.json'],
     ['tiny-model', 'own.onnx', 'own.int8.onnx'],
-    ['tiny-model', 'own.onnx', 'own.onnx.data'],
+    ['tiny-model', 'own.onnx', 'weights.bin'],
   ])('scores again with --%s=%s once %s has changed', async (option, model, name) => {
-    files.put(model, 'model');
+    files.put(model, onnx({ initializers: [elsewhere('w', [6, 1], 'weights.bin')] }));
     files.put(name, 'one');
     const jobs = files.put('own.csv', `reference,distorted,${option}\nr.y4m,e.y4m,${files.at(model)}\n`);
     const result = files.at(`${option}-${name}.jsonl`);
