@@ -38,6 +38,8 @@ const LAG_STEPS = 4;
 const LAG_FRAMES = 32;
 /** Evenly spread frames in which to compare the pictures of two offsets. */
 const COMPARED_FRAMES = 100;
+/** Midway between two frames, the earlier one is still shown; rates of rounded times are not exact. */
+const MIDWAY = 0.51;
 
 type PairKind = 'pictures' | 'changes';
 
@@ -172,7 +174,7 @@ export class Evidence {
   }
 
   partner(distorted: number, offset: number): number {
-    return (this.#partners?.[distorted] ?? Math.round(distorted * this.#ratio)) + offset;
+    return (this.#partners?.[distorted] ?? Math.ceil(distorted * this.#ratio - MIDWAY)) + offset;
   }
 
   fitness(offset: number): Fitness {

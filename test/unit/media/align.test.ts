@@ -101,6 +101,15 @@ describe('align finds the offset of moving content', () => {
       { offset: 9 },
     ],
     [
+      'with each frame shown twice',
+      [
+        video((n, x, y) => scene(12 * n, x, y), { frames: 80 }),
+        video((n, x, y) => scene(12 * Math.floor(n / 2), x, y), { from: 10, frames: 120, quantiser: 4 }),
+        { rateRatio: 0.5 },
+      ],
+      { offset: 5 },
+    ],
+    [
       'of one picture in forty',
       [
         video(scene, { frames: 400 }),
