@@ -166,13 +166,13 @@ function range(named: unknown, pixelFormat: string): 'limited' | 'full' | undefi
   return named === 'tv' || named === 'mpeg' ? 'limited' : undefined;
 }
 
-/** By ffmpeg's names, whose second letter is the field displayed first. */
+/** By ffmpeg's names. As in RFC 9559 and in what ffmpeg writes, `tb` and `bt` are woven frames of the first letter's order. */
 const FIELD_ORDERS = new Map<unknown, TrackFacts['fieldOrder']>([
   ['progressive', 'progressive'],
   ['tt', 'top-first'],
-  ['bt', 'top-first'],
+  ['tb', 'top-first'],
   ['bb', 'bottom-first'],
-  ['tb', 'bottom-first'],
+  ['bt', 'bottom-first'],
 ]);
 
 function fieldOrder(stream: Json, frame: Json): TrackFacts['fieldOrder'] {

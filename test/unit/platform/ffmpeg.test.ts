@@ -130,9 +130,9 @@ describe('facts about a track', () => {
   it.each([
     ['progressive', 'progressive'],
     ['tt', 'top-first'],
-    ['bt', 'top-first'],
+    ['tb', 'top-first'],
     ['bb', 'bottom-first'],
-    ['tb', 'bottom-first'],
+    ['bt', 'bottom-first'],
     ['unknown', 'unknown'],
   ])('have the field order %s', (field_order, order) => {
     expect(facts({ field_order }).fieldOrder).toBe(order);
