@@ -56,10 +56,15 @@ const slipped: Condition = ({ cause: { places = [] }, symptom: { reference, dist
 };
 
 /** Fields and telecine change the rate only by these ratios. */
-const byFields: Condition = ({ symptom: { reference, distorted } }) => {
+const byFields = ({ symptom: { reference, distorted } }: Pick<Weighed, 'symptom'>) => {
   const ratio = rate(reference) / rate(distorted);
   return [2, 1 / 2, 5 / 4, 4 / 5].some((change) => Math.abs(ratio / change - 1) < 0.01);
 };
+
+/** Woven fields of two frames show either of them. */
+const byOneField: Condition = ({ symptom: { reference, distorted }, all }) =>
+  Number(reference) + Number(distorted) === 1 &&
+  all.some((symptom) => symptom.code === 'frame-rate' && byFields({ symptom }));
 
 const byMatrix: Condition = ({ alignment }) =>
   alignment !== undefined && Math.abs(alignment.levels.gain - 1) <= MATRIX_GAIN;
@@ -98,8 +103,8 @@ const RULES: readonly Rule[] = [
   { cause: 'offset', explains: [...OF_LENGTH, ...OF_MOMENTS, 'freeze'] },
   {
     cause: 'interlaced',
-    explains: [...OF_MOMENTS, 'frame-rate', 'freeze'],
-    given: { 'frame-rate': byFields },
+    explains: [...OF_MOMENTS, 'frame-rate', 'freeze', 'offset'],
+    given: { 'frame-rate': byFields, offset: byOneField },
   },
   { cause: 'swapped', explains: ['size'] },
   { cause: 'frame-rate', explains: [...OF_LENGTH, ...OF_GAPS, 'duplicate-frames', 'freeze'] },

@@ -274,6 +274,16 @@ describe('a judgement of all findings', () => {
     ],
     ['fields explain half a rate', [rates('50', '25'), found('interlaced')], 'interlaced: frame-rate'],
     ['and telecine', [rates('24000/1001', '30000/1001'), found('interlaced')], 'interlaced: frame-rate'],
+    [
+      'and the offset of their second field',
+      [offset(1, 0), rates('50', '25'), found('interlaced')],
+      'interlaced: offset frame-rate',
+    ],
+    [
+      'not a larger one',
+      [offset(2, 0), rates('50', '25'), found('interlaced')],
+      'offset, interlaced: frame-rate',
+    ],
     ['not any other rate', [rates('60', '50'), found('interlaced')], 'interlaced, frame-rate'],
     [
       'a matrix explains some contrast',
