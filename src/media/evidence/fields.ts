@@ -224,7 +224,7 @@ function share(steps: readonly FieldStep[], n: number): number {
   return steps[n]?.combed ?? 0;
 }
 
-/** True if two neighbours in every five moving frames are woven and the others much less combed, at least twice. */
+/** True if two neighbours in five moving frames are woven and the others much less combed: twice, with no other two woven. */
 function isPulldown(steps: readonly FieldStep[]): boolean {
   let periods = 0;
   for (let at = 0; at + 5 <= steps.length; ) {
@@ -237,11 +237,11 @@ function isPulldown(steps: readonly FieldStep[]): boolean {
     const [first, second, third] = [...five.keys()].sort((a, b) => share(five, b) - share(five, a));
     if (first === undefined || second === undefined || third === undefined) return false;
     const apart = Math.abs(first - second);
-    const both = [first, second].every((i) => five[i] && isWoven(five[i]));
-    if (!both || (apart !== 1 && apart !== 4) || share(five, third) > OTHERS * share(five, second))
-      return false;
-    periods++;
     at += 5;
+    // Slow motion leaves few combs.
+    if (![first, second].every((i) => five[i] && isWoven(five[i]))) continue;
+    if ((apart !== 1 && apart !== 4) || share(five, third) > OTHERS * share(five, second)) return false;
+    periods++;
   }
   return periods >= 2;
 }

@@ -234,6 +234,14 @@ describe('fields of pictures', () => {
     if (tier(expected?.kind !== 'progressive', true)) expect(seen(scene, scan, 10)).toEqual(expected);
   });
 
+  it('are those of film with pulldown, although it begins slowly', () => {
+    const orders = [0.01, 0.37, 0.56, 0.31, 0.01, 0.02, 0.56, 0.65, 0.4, 0.05, 0.05, 0.41, 0.67, 0.44, 0.03];
+    const steps = orders.map((order, frame) => {
+      return { frame, moves: true, combed: [2, 3].includes(frame % 5) ? 0.2 : 0, order, exchanged: 1.1 };
+    });
+    expect(judgeFields(steps)).toEqual({ kind: 'pulldown', first: 'top-first' });
+  });
+
   it('are not judged from an order without combs, as in patterns of whole pictures', () => {
     const step = { moves: true, combed: 0, order: 0.37, exchanged: 1.1 };
     const steps = Array.from({ length: 10 }, (_, frame) => ({ frame, ...step }));
