@@ -193,7 +193,8 @@ export function judgeFields(
   if (2 * wrong.length > moving.length) return { kind: 'exchanged' };
   const others = beside.filter(({ moves }) => moves);
   const first = firstBeside(moving, others);
-  if (first) return { kind: 'woven', first };
+  if (first)
+    return { kind: isPulldown(steps, ({ combed }) => combed >= BESIDE.combs) ? 'pulldown' : 'woven', first };
   const middle = moving.map(({ order }) => order).sort((a, b) => a - b)[moving.length >> 1] ?? 0;
   return Math.abs(middle) <= NO_ORDER ? { kind: 'progressive' } : undefined;
 }
@@ -225,7 +226,7 @@ function share(steps: readonly FieldStep[], n: number): number {
 }
 
 /** True if two neighbours in five moving frames are woven and the others much less combed: twice, with no other two woven. */
-function isPulldown(steps: readonly FieldStep[]): boolean {
+function isPulldown(steps: readonly FieldStep[], weaves = isWoven): boolean {
   let periods = 0;
   for (let at = 0; at + 5 <= steps.length; ) {
     const five = steps.slice(at, at + 5);
@@ -239,7 +240,7 @@ function isPulldown(steps: readonly FieldStep[]): boolean {
     const apart = Math.abs(first - second);
     at += 5;
     // Slow motion leaves few combs.
-    if (![first, second].every((i) => five[i] && isWoven(five[i]))) continue;
+    if (![first, second].every((i) => five[i] && weaves(five[i]))) continue;
     if ((apart !== 1 && apart !== 4) || share(five, third) > OTHERS * share(five, second)) return false;
     periods++;
   }

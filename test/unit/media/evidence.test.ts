@@ -240,6 +240,9 @@ describe('fields of pictures', () => {
       return { frame, moves: true, combed: [2, 3].includes(frame % 5) ? 0.2 : 0, order, exchanged: 1.1 };
     });
     expect(judgeFields(steps)).toEqual({ kind: 'pulldown', first: 'top-first' });
+    const slow = steps.map((step) => ({ ...step, combed: step.combed / 4 }));
+    const whole = steps.map((step) => ({ ...step, combed: 0, order: 0.01 }));
+    expect(judgeFields(slow, whole)).toEqual({ kind: 'pulldown', first: 'top-first' });
   });
 
   it('are not judged from an order without combs, as in patterns of whole pictures', () => {
