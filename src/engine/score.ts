@@ -33,7 +33,7 @@ import {
 } from './pair/pair.js';
 import { loadModules, loadRequested, scoredSize } from './plan/plan.js';
 import type { OpenBackend } from './results/report-parts.js';
-import { decoderWarnings, headOf, inputsOf, Meter, sayLengths } from './results/report-parts.js';
+import { headOf, inputsOf, lateWarnings, Meter, sayLengths } from './results/report-parts.js';
 import type { ScorePart } from './score-in-parts.js';
 
 /** Differences from other runs of the same videos. */
@@ -113,7 +113,7 @@ async function run(call: Call, scope: Scope): Promise<Report> {
     pairing: checked.single ? undefined : pair.describe?.(extent.pairs),
     preflight: said.findings,
     frameCount: extent.pairs,
-    warnings: [...known.warnings, ...decoderWarnings(known, pair), ...warnings, ...said.warnings],
+    warnings: [...known.warnings, ...lateWarnings(known, pair), ...warnings, ...said.warnings],
   });
 }
 

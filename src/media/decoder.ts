@@ -79,8 +79,6 @@ export interface DecodedSource extends FrameSource {
   readonly decodedBy: string;
   /** The filter that resized (`swscale bicubic`); if absent, the caller must resize. */
   readonly scaledBy?: string;
-  /** Set once frames have ended at accepted damage: a full sentence. */
-  readonly damage?: string;
   /** Presentation time of a frame already read, in seconds from the track's first frame. */
   timestamp(index: number): number | undefined;
 }

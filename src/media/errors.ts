@@ -36,11 +36,18 @@ export function quoted(found: string | Uint8Array): string {
 
 const SHOWN = 80;
 
+const WHOLE_FRAMES: Remedy = {
+  purpose: 'fix',
+  option: 'allowDamaged',
+  value: true,
+  aim: 'to score the whole frames',
+};
+
 /** @param hints fixes other than a correct format */
 export function incompleteFrame(
   info: VideoInfo,
   at: IncompleteFrame,
-  hints: readonly Remedy[] = [],
+  hints: readonly Remedy[] = [WHOLE_FRAMES],
 ): MediaError {
   const { index, expectedBytes, foundBytes } = at;
   const bytes = `${expectedBytes} bytes expected, ${foundBytes} found`;
@@ -50,11 +57,20 @@ export function incompleteFrame(
   if (info.container !== 'yuv') return refuse('the video is truncated');
   const size = index * expectedBytes + foundBytes;
   const roundedDown = roundedDownChroma(info, size);
-  if (roundedDown !== undefined) return refuse(roundedDown);
+  if (roundedDown !== undefined) return refuse(roundedDown, []);
   return refuse(
     `${size} bytes hold ${index} whole frame${index === 1 ? '' : 's'} of ${describeFormat(info)} (${expectedBytes} ` +
       'bytes each), so the video is truncated or the declared format is wrong',
     [{ purpose: 'check', option: 'raw' }, ...hints],
+  );
+}
+
+/** Reported if damage is accepted. */
+export function incompleteFrameWarning({ name }: VideoInfo, at: IncompleteFrame): string {
+  const { index, expectedBytes, foundBytes } = at;
+  return (
+    `${shown(name)} ends within frame ${index} (${foundBytes} of ${expectedBytes} bytes found); the frames before it ` +
+    'are used.'
   );
 }
 

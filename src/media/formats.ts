@@ -357,7 +357,7 @@ export function y4mInfo(header: Y4mHeader, name: string, index?: FrameIndex): Vi
     warnings,
   };
   if (info.frameCount === 0) {
-    if (info.incompleteFrame) throw incompleteFrame(info, info.incompleteFrame);
+    if (info.incompleteFrame) throw incompleteFrame(info, info.incompleteFrame, []);
     throw mediaError(`${shown(name)} ends after its Y4M header; it holds no frames.`);
   }
   return info;

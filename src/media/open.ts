@@ -24,7 +24,7 @@ import {
 import { describeFormat, formatProblem } from '../core/frame.js';
 import { hasScheme, STANDARD_INPUT } from '../core/names.js';
 import { quoted, shown, showValue, withoutAccess } from '../core/printable.js';
-import { convertCommand, DECLARE_RAW, FETCH_URL, incompleteFrame } from './errors.js';
+import { convertCommand, DECLARE_RAW, FETCH_URL, incompleteFrame, incompleteFrameWarning } from './errors.js';
 import {
   checkRawFormat,
   indexFrames,
@@ -72,7 +72,7 @@ export interface OpenOptions {
         readonly streams?: boolean;
       }
     | undefined;
-  /** If raw video ends within a frame: fail at once, or drop the frame and warn. Default: reading it fails. */
+  /** If a video ends within a frame: fail at once if it is a raw file, or drop the frame and warn. Default: reading it fails. */
   readonly partialFrame?: 'refuse' | 'drop';
   /** Aborts opening; rejects with the signal's reason. */
   readonly signal?: AbortSignal;
@@ -149,7 +149,12 @@ export async function openInput(
     signal?.throwIfAborted();
     if (bytes.kind === 'stream') {
       const { platform, decoding } = options;
-      return await openStream(bytes.stream, name, raw, decoding?.streams ? platform.decodeStream : undefined);
+      return await openStream(
+        bytes.stream,
+        name,
+        options,
+        decoding?.streams ? platform.decodeStream : undefined,
+      );
     }
     const opened = await openRandom(bytes, name, options);
     if ('info' in opened) return opened;
@@ -284,7 +289,9 @@ async function openRandom(
     return new RandomAccessSource(reader, info, layout, { ...place, info, layout });
   }
   const index = await indexFrames(reader, recognised.header, name);
-  const info = { ...y4mInfo(recognised.header, name, index), fileSize: reader.size };
+  const known = { ...y4mInfo(recognised.header, name, index), fileSize: reader.size };
+  // A frame that is not scored may be incomplete.
+  const info = partialFrame === 'drop' ? settlePartialFrame(known, partialFrame) : known;
   const { layout } = index;
   return new RandomAccessSource(reader, info, layout, { ...place, info, layout });
 }
@@ -293,19 +300,12 @@ async function openRandom(
 function settlePartialFrame(info: VideoInfo, policy: 'refuse' | 'drop'): VideoInfo {
   const { incompleteFrame: at, ...rest } = info;
   if (!at) return info;
-  if (policy === 'refuse')
-    throw incompleteFrame(info, at, [
-      { purpose: 'fix', option: 'allowDamaged', value: true, aim: 'to score the whole frames' },
-    ]);
-  const { index, expectedBytes, foundBytes } = at;
-  const warning =
-    `${shown(info.name)} ends within frame ${index} (${foundBytes} of ${expectedBytes} bytes found); the frames before it ` +
-    'are used.';
-  return { ...rest, warnings: [...info.warnings, warning] };
+  if (policy === 'refuse') throw incompleteFrame(info, at);
+  return { ...rest, warnings: [...info.warnings, incompleteFrameWarning(info, at)] };
 }
 
 async function openDecodedStream(decoded: DecodedStream, name: string): Promise<FrameSource> {
-  const source = await openStream(decoded.stream, name, undefined);
+  const source = await openStream(decoded.stream, name, {});
   const skipped = decoded.skippedStart();
   const warnings = [
     ...source.info.warnings,
@@ -323,7 +323,7 @@ async function openDecodedStream(decoded: DecodedStream, name: string): Promise<
 async function openStream(
   stream: ByteStream,
   name: string,
-  raw: RawVideoFormat | undefined,
+  { raw, partialFrame }: Pick<OpenOptions, 'raw' | 'partialFrame'>,
   decodeStream?: FilePlatform['decodeStream'],
 ): Promise<FrameSource> {
   const queue = new ByteQueue(stream);
@@ -336,11 +336,11 @@ async function openStream(
   }
   if (recognised.kind === 'yuv') {
     const info = rawInfo(recognised.raw, name, null, start);
-    return new SequentialSource(stream, queue, info, rawLayout(recognised.raw).frameBytes);
+    return new SequentialSource(stream, queue, info, rawLayout(recognised.raw).frameBytes, partialFrame);
   }
   const { header } = recognised;
   await queue.skip(header.headerBytes);
-  return new SequentialSource(stream, queue, y4mInfo(header, name), header.frameBytes);
+  return new SequentialSource(stream, queue, y4mInfo(header, name), header.frameBytes, partialFrame);
 }
 
 type Recognised =

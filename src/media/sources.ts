@@ -13,7 +13,7 @@ import {
 } from '../core/frame.js';
 import { shown } from '../core/printable.js';
 import type { PictureSize } from '../core/size.js';
-import { incompleteFrame, lostFraming } from './errors.js';
+import { incompleteFrame, incompleteFrameWarning, lostFraming } from './errors.js';
 import {
   badFrameHeader,
   FRAME_HEADER_MAX,
@@ -176,7 +176,7 @@ export class RandomAccessSource implements FrameSource {
       // The file shrank after opening.
       const { frameHeader, frameBytes } = this.#layout;
       const foundBytes = Math.max(0, got - frameHeader);
-      throw incompleteFrame(this.info, { index, expectedBytes: frameBytes, foundBytes });
+      throw incompleteFrame(this.info, { index, expectedBytes: frameBytes, foundBytes }, []);
     }
     if (!this.#isFramed()) throw lostFraming(this.info.name, index, this.#position(index), this.#header);
     this.#planes.finish(into);
@@ -192,11 +192,23 @@ export class SequentialSource implements FrameSource {
   readonly #queue: ByteQueue;
   readonly #frameBytes: number;
   readonly #planes: PlaneMap;
+  readonly #dropsPartial: boolean;
   #next = 0;
   #ended = false;
+  damage: string | undefined;
 
-  /** @param frameBytes bytes of one frame's samples as stored */
-  constructor(stream: ByteStream, queue: ByteQueue, info: VideoInfo, frameBytes: number) {
+  /**
+   * @param frameBytes bytes of one frame's samples as stored
+   * @param partialFrame `drop` ends the video before a frame that is incomplete
+   */
+  constructor(
+    stream: ByteStream,
+    queue: ByteQueue,
+    info: VideoInfo,
+    frameBytes: number,
+    partialFrame?: 'refuse' | 'drop',
+  ) {
+    this.#dropsPartial = partialFrame === 'drop';
     this.info = info;
     this.#stream = stream;
     this.#queue = queue;
@@ -280,7 +292,10 @@ export class SequentialSource implements FrameSource {
   #incomplete(foundBytes: number): false {
     if (this.#ended) return false;
     this.#ended = true;
-    throw incompleteFrame(this.info, { index: this.#next, expectedBytes: this.#frameBytes, foundBytes });
+    const at = { index: this.#next, expectedBytes: this.#frameBytes, foundBytes };
+    if (!this.#dropsPartial) throw incompleteFrame(this.info, at);
+    this.damage = incompleteFrameWarning(this.info, at);
+    return false;
   }
 }
 

@@ -93,6 +93,8 @@ export interface FrameSource {
   readonly seekable: boolean;
   /** Set if the same frames can be opened again. */
   readonly descriptor?: SourceDescriptor;
+  /** Set once frames have ended at accepted damage: a full sentence. */
+  readonly damage?: string | undefined;
   /**
    * Reads frame `index` (0-based). One call at a time; the planes must stay valid until a promise settles.
    * @returns false if the source ends before this frame; the planes are then unchanged

@@ -33,7 +33,7 @@ export async function identifyPair(request: ScoreRequest, context: InputContext)
       urls: pairing.urls,
       streams: !single && (pairing.decoder === 'auto' || pairing.decoder === 'ffmpeg'),
     },
-    partialFrame: single ? undefined : pairing.damage === 'accept' ? 'drop' : 'refuse',
+    partialFrame: pairing.damage === 'accept' ? 'drop' : single ? undefined : 'refuse',
     signal,
   });
   const { reference, distorted } = inputs;

@@ -150,11 +150,12 @@ export function sayLengths(
   return { findings: findings.filter(({ code }) => code !== 'frame-count'), warnings };
 }
 
-/** Warnings of decoders, some of which arrive only at the end. */
-export function decoderWarnings({ sides }: Pair, pair: OpenPair): string[] {
-  return (['reference', 'distorted'] as const).flatMap((role) =>
-    sides[role].kind === 'encoded' ? pair[role].info.warnings : [],
-  );
+/** Warnings of decoders and streams, some of which arrive only at the end. */
+export function lateWarnings({ sides }: Pair, pair: OpenPair): string[] {
+  return (['reference', 'distorted'] as const).flatMap((role) => {
+    const side = sides[role];
+    return side.kind === 'encoded' ? pair[role].info.warnings : (side.source.damage ?? []);
+  });
 }
 
 /** Milliseconds between progress calls. */

@@ -36,7 +36,7 @@ import {
   whyNotAgain,
 } from '../pair/pair.js';
 import { loadModules, loadRequested, type RequestedModels, scoredSize } from '../plan/plan.js';
-import { decoderWarnings, inputsOf, Meter, type Recorded } from '../results/report-parts.js';
+import { inputsOf, lateWarnings, Meter, type Recorded } from '../results/report-parts.js';
 import { checkShard, contentOf, cutShard, planDigest, type ScoreShardOptions } from './shard.js';
 import type { Shard, ShardChoice, ShardOptions } from './shard-file.js';
 
@@ -238,7 +238,7 @@ class ShardRun {
       ...(lengths && { whole: { lengths, ...(found.known && { findings: found.known }) } }),
       warnings: {
         inputs: known.warnings,
-        decoders: ready ? decoderWarnings(known, ready) : [],
+        decoders: ready ? lateWarnings(known, ready) : [],
         backend: recorded?.warnings ?? [],
       },
       backend_used: recorded?.backend_used ?? '',

@@ -245,11 +245,15 @@ describe('raw video', () => {
       );
   });
 
-  it('that ends within a frame is scored up to there if damage is allowed, with a warning', async () => {
-    const report = await score({ reference, distorted: cut, raw: RAW }, { allowDamaged: true });
-    expect(report.frameCount).toBe(5);
-    const wanted = expect.stringMatching(/within frame 5 \(37016 of 38016 bytes found\)/);
-    expect(report.warnings).toContainEqual(wanted);
+  it('or Y4M that ends within a frame is scored up to there if damage is allowed, with a warning', async () => {
+    const y4m = y4mFile(clip, 'distorted', 6).subarray(0, -1000);
+    for (const bytes of [cut, y4m])
+      for (const distorted of [bytes, new Blob([bytes]).stream()]) {
+        const report = await score({ reference, distorted, raw: RAW }, { allowDamaged: true });
+        expect(report.frameCount).toBe(5);
+        const wanted = expect.stringMatching(/within frame 5 \(37016 of 38016 bytes found\)/);
+        expect(report.warnings).toContainEqual(wanted);
+      }
   });
 
   it('that looks like another geometry is scored with doubt, and the hint resolves it', async () => {

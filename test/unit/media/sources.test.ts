@@ -158,7 +158,9 @@ describe.each(KINDS)('from %s', (kind, wrap) => {
       await holds(source, 1, format);
       const error = await thrown(() => readAll(source, 2));
       expect(error).toBeInstanceOf(MediaError);
-      const message = `frame 2 of x.y4m is incomplete: 540 bytes expected, ${found} found; the video is truncated.`;
+      const message =
+        `frame 2 of x.y4m is incomplete: 540 bytes expected, ${found} found; the video is truncated; ` +
+        'pass allowDamaged to score the whole frames.';
       expect(error).toMatchObject({ code: 'media', reason: 'incomplete', frame: 2, message });
       if (source.seekable) {
         expect(source.info.frameCount).toBe(2);
@@ -175,7 +177,7 @@ describe.each(KINDS)('from %s', (kind, wrap) => {
     expect(await refusalOf('media', () => readAll(source, 2))).toBe(
       'frame 2 of x.yuv is incomplete: 540 bytes expected, 20 found; 1100 bytes hold 2 whole frames of ' +
         '20x18 4:2:0 8 bit (540 bytes each), so the video is truncated or the declared format is wrong; check ' +
-        'width, height, chroma and bitDepth of raw.',
+        'width, height, chroma and bitDepth of raw, or pass allowDamaged to score the whole frames.',
     );
   });
 
