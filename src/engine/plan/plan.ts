@@ -67,14 +67,16 @@ export async function loadRequested(
   const named = options.features.map((text) => parseFeature(text));
   const texts = options.single ? [] : (options.models ?? (predicts ? [DEFAULT_MODEL] : []));
   const load = (some: readonly string[]) => loadModels(some, platform.models);
-  const also = (await loadSettled(options.alsoModels, { ...options, v1Settings: 'plain' }, size, load))
-    .models;
+  // Each by itself, since several may have one name.
+  const also = await Promise.all(
+    options.alsoModels.map((text) => loadSettled([text], { ...options, v1Settings: 'plain' }, size, load)),
+  );
   const { models, chosen } = await loadSettled(texts, options, size, load);
   const tiny =
     options.tiny.length > 0
       ? await (await import('../backends/tiny.js')).attachTiny(options.tiny, platform.tiny, options.single)
       : undefined;
-  const needed = [...models, ...also].flatMap((model) => model.extractors);
+  const needed = [...models, ...also.flatMap((each) => each.models)].flatMap((model) => model.extractors);
   const extractors = [...needed, ...named, ...(tiny?.extractors ?? [])];
   return { chosen, models: predicts ? models : [], extractors, ...(tiny && { tiny }) };
 }

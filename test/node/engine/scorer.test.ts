@@ -428,7 +428,7 @@ describe('a change of the model', () => {
     async (_, run) => {
       const at = random.int(0, FRAMES - 1);
       const swapper = new Swapper(at, NEG, {});
-      const report = await run(swapper, { alsoModels: [NEG] });
+      const report = await run(swapper, { alsoModels: [NEG, 'vmaf_v0.6.1neg', 'vmaf_4k_v0.6.1'] });
       expect(swapper.refusal).toBeUndefined();
       expect(swapper.outcome).toMatchObject({ frame: at, from: 'vmaf', to: 'neg' });
       check(report, { frame: at, to: 'neg' } as SwapOutcome);
