@@ -89,7 +89,7 @@ export class Steering {
   readonly #known = new Map<string, LoadedModel>();
   readonly #swaps: SwapOutcome[] = [];
   #pause: { readonly promise: Promise<void>; readonly end: () => void } | undefined;
-  #stopped = false;
+  readonly #stopping = new AbortController();
   #released = false;
   /** Values of an earlier pass over the same frames, which the observer gets too. */
   beside: MeasuredFrames | undefined;
@@ -102,7 +102,12 @@ export class Steering {
 
   /** Whether the run ends with the pairs already taken. */
   get stopped(): boolean {
-    return this.#stopped;
+    return this.#stopping.signal.aborted;
+  }
+
+  /** Aborts when the run is stopped. */
+  get stopping(): AbortSignal {
+    return this.#stopping.signal;
   }
 
   get released(): boolean {
@@ -117,7 +122,7 @@ export class Steering {
   readonly gate = (): Promise<void> | undefined => this.#pause?.promise;
 
   pause(): void {
-    if (this.#pause || this.#stopped) return;
+    if (this.#pause || this.stopped) return;
     let end = () => {};
     const promise = new Promise<void>((resolve) => {
       end = resolve;
@@ -131,7 +136,7 @@ export class Steering {
   }
 
   stop(): void {
-    this.#stopped = true;
+    this.#stopping.abort();
     this.resume();
   }
 
@@ -165,7 +170,7 @@ export class Steering {
     this.#current = [...before.#current];
     for (const [name, model] of before.#known) this.#known.set(name, model);
     this.#swaps.push(...before.#swaps);
-    this.#stopped = before.#stopped;
+    if (before.stopped) this.#stopping.abort();
   }
 
   ended(error?: unknown): void {
@@ -211,8 +216,7 @@ export class Steering {
    */
   swap(model: LoadedModel, { replace }: SwapOptions = {}): SwapOutcome {
     const run = this.#required();
-    if (this.#stopped)
-      throw usageError('The measurement is being stopped; a new model would score no frame.');
+    if (this.stopped) throw usageError('The measurement is being stopped; a new model would score no frame.');
     if (run.plan.tiny)
       throw usageError('Models cannot be changed in a run with tiny models; start it without them.');
     const from = this.#replaced(replace);

@@ -2,8 +2,11 @@
  * @module engine/workers/run
  * Measures all pairs of a run, on workers or in the calling thread, with the same records.
  */
+import { unlessAborted } from '../../core/abort.js';
 import { backendError } from '../../core/errors.js';
 import type { PairSources } from '../../media/pairing/prepare.js';
+import { withReads } from '../../media/sources.js';
+import type { FrameSource } from '../../media/types.js';
 import type { GpuUse } from '../backends/composite.js';
 import type { ExtractionPlan } from '../backends/measurer.js';
 import type { Chunk, Platform, WorkerSetup } from '../contract/platform.js';
@@ -25,7 +28,26 @@ export interface Run extends ExpectedPairs {
   readonly signal: AbortSignal | undefined;
   /** Called before pairs are read; see `ScoreOptions`. */
   readonly gate: (() => Promise<void> | undefined) | undefined;
-  readonly steered?: Pick<Steering, 'gate' | 'stopped'>;
+  readonly steered?: Pick<Steering, 'gate' | 'stopped' | 'stopping'>;
+}
+
+/** The pair, whose reads in this thread end with a stop, even if a video never delivers its next frame. */
+function stoppable({ pair, steered }: Run): PairSources {
+  if (!steered) return pair;
+  const { stopping } = steered;
+  const wrap = (source: FrameSource) =>
+    withReads(source, (read) => {
+      const found = read();
+      if (!(found instanceof Promise)) return found;
+      return unlessAborted(stopping, found).catch((error) => {
+        if (stopping.aborted) return false;
+        throw error;
+      });
+    });
+  const reference = wrap(pair.reference);
+  // Reading tells by identity if one source serves as both.
+  const distorted = pair.distorted === pair.reference ? reference : wrap(pair.distorted);
+  return { ...pair, reference, distorted };
 }
 
 /** Waits for the caller's gate, then for the end of a pause. */
@@ -62,7 +84,8 @@ export async function openHere(platform: Platform, setup: WorkerSetup): Promise<
 
 /** Measures in the calling thread, yielding between frames. */
 export async function measureHere(run: Run, use: GpuUse | undefined, started: Started): Promise<Extent> {
-  const { platform, setup, pair, sink, signal, steered } = run;
+  const { platform, setup, sink, signal, steered } = run;
+  const pair = stoppable(run);
   const here = await openHere(platform, { ...setup, ...(use && { gpu: use }) });
   if (!here) throw new Error('a GPU was only tried');
   started.here = here;
@@ -86,8 +109,8 @@ export async function measureHere(run: Run, use: GpuUse | undefined, started: St
       const { count, records, ended } = await here.chunks.measure(pair, chunk, measured);
       sink.add(chunk.first, count, records);
       pairs += count;
-      if (ended) return { pairs, ended };
       if (steered?.stopped) break;
+      if (ended) return { pairs, ended };
     }
     return { pairs, ended: null };
   } finally {
@@ -159,7 +182,8 @@ function leftToCore(pool: WorkerPool, plan: ExtractionPlan): ExtractionPlan {
 
 /** Reads in the calling thread and sends frames to workers. */
 async function feed(pool: WorkerPool, run: Run): Promise<Extent> {
-  const { setup, pair, first, bound, chunkFrames, sink, steered } = run;
+  const { setup, first, bound, chunkFrames, sink, steered } = run;
+  const pair = stoppable(run);
   const feeder = new Feeder(pool, setup.plan, sink, { chunkFrames, first });
   let ended: Extent['ended'] = null;
   for (let index = feeder.begins; index < first && !ended; index++) {
@@ -175,5 +199,5 @@ async function feed(pool: WorkerPool, run: Run): Promise<Extent> {
     if (ended) break;
     feeder.submit();
   }
-  return { pairs: await feeder.finish(), ended };
+  return { pairs: await feeder.finish(), ended: steered?.stopped ? null : ended };
 }

@@ -2,7 +2,7 @@
  * The tools of the live server: what they report about a measurement, and how they control it.
  */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, readdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -90,6 +90,27 @@ describe('the live tools', () => {
     await push(1);
     expect((await scorer.finish()).frames).toHaveLength(4);
   });
+
+  it.each([0, 1])(
+    'stop a run whose video never delivers its next frame, with %i threads',
+    async (threads) => {
+      const { ref: reference, dis } = writePair({ ...TINY, content: 'sample', frames: 20 }, 'y4m');
+      const bytes = readFileSync(dis);
+      const distorted = new ReadableStream<Uint8Array>({
+        start: (controller) => controller.enqueue(bytes.subarray(0, bytes.length - 1000)),
+      });
+      const run = await prepareRun({ reference, distorted }, { threads });
+      const server = openEmbeddedServer(run, {}, THREAD);
+      const { address } = await server.listen(sse);
+      const report = run.start();
+      const taken = async () => (await callTool(address, 'vmaf.status')).frames?.taken;
+      await expect.poll(taken).toBe(19);
+      expect(await callTool(address, 'vmaf.stop')).toMatchObject({ state: 'stopping' });
+      const { frames, warnings } = await report;
+      expect([frames.length, warnings]).toEqual([19, []]);
+      await server.close();
+    },
+  );
 
   it('pool ranges and latest seconds, and tell which frames are kept', async () => {
     const { scorer, push, address } = await listening({ keepFrames: 10 });
