@@ -56,7 +56,7 @@ function hold({ gate, steered }: Run): Promise<void> | undefined {
   return wait ? wait.then(() => steered?.gate()) : steered?.gate();
 }
 
-/** Pairs per chunk in the calling thread; only determines the size of an array. */
+/** Pairs per chunk in the calling thread; those of a chunk are scored together. */
 const LOCAL_CHUNK = 16;
 /** Milliseconds after which the calling thread yields. */
 const LOCAL_SLICE = 15;
@@ -105,7 +105,9 @@ export async function measureHere(run: Run, use: GpuUse | undefined, started: St
     };
     let pairs = run.first;
     await hold(run);
-    for (const chunk of cutChunks(run.bound, 1, run.chunkFrames ?? LOCAL_CHUNK, run.first)) {
+    // A stream may wait for its next frame: score each at once. A GPU measures several.
+    const alone = !use && !(pair.reference.seekable && pair.distorted.seekable);
+    for (const chunk of cutChunks(run.bound, 1, run.chunkFrames ?? (alone ? 1 : LOCAL_CHUNK), run.first)) {
       const { count, records, ended } = await here.chunks.measure(pair, chunk, measured);
       sink.add(chunk.first, count, records);
       pairs += count;
