@@ -143,6 +143,8 @@ function formatOf(saved: SavedText): ReportFormat {
   if (line.startsWith('{')) return 'json';
   if (/^Frame,/i.test(line)) return 'csv';
   if (line.startsWith('[')) throw notReport(saved, 'its JSON is a list');
+  if (line.startsWith('reference,distorted,'))
+    throw notReport(saved, 'it is a comparison without frames; open the JSON comparison instead');
   throw faultAt(saved, start, 'expected a report');
 }
 

@@ -201,6 +201,7 @@ describe('broken reports are refused with the place', () => {
     ['[1]', 'its JSON is a list'],
     ['{"a":1}', 'its JSON has no list "frames"'],
     ['<html><body>', 'it is an HTML page'],
+    ['reference,distorted,vmaf_mean\na,b,9\n', 'it is a comparison without frames; open the JSON comparison'],
     [
       '{\n  "frames": [\n    {"frameNum": 0 "metrics": {}}\n]}',
       'line 3, column 20: expected "," or "}", found ""metrics": {}}"',
