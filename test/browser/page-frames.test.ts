@@ -384,7 +384,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       expect(await page.locator('dialog[open]').count()).toBe(0);
     });
 
-    it('restores the number of the current frame when the field is left unchanged', async () => {
+    it('restores the number of the current frame when the field is left empty or unchanged', async () => {
       await show(page);
       const number = page.getByLabel('Frame number');
       await number.focus();
@@ -393,6 +393,9 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
         slider.dispatchEvent(new Event('input'));
       });
       await shown(page, 2);
+      await number.blur();
+      expect(await number.inputValue()).toBe('2');
+      await number.fill('');
       await number.blur();
       expect(await number.inputValue()).toBe('2');
     });

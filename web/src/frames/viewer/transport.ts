@@ -56,7 +56,8 @@ export class Transport {
     const onNumber = ({ type }: Event) => {
       this.#typing = type === 'focus' || type === 'input';
       // Closing the dialog commits the typed number, which must not open it again.
-      if (type === 'change' && this.#number.closest('dialog')?.open) go(Number(this.#number.value));
+      const { value } = this.#number;
+      if (type === 'change' && value !== '' && this.#number.closest('dialog')?.open) go(Number(value));
       if (type === 'blur') this.#number.value = String(this.#frame);
     };
     this.#number = made(
