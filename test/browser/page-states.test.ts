@@ -4,6 +4,7 @@
  * overlaps or is wider than the window, axe finds nothing, and results are as short as promised. Successive states share a
  * page. `page-newcomer` covers a wrong pair, `page-many` eleven encodes.
  */
+import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
@@ -100,6 +101,10 @@ describe.skipIf(absent !== '')(`states of the page${absent}`, () => {
     await failed(page);
     await page.locator('.moments button').first().click();
   });
+  const long = (page: Page) => {
+    const named = (crf: number) => write(`${`${crf}`.padEnd(200, 'x')}.mp4`, readFileSync(h264(crf)));
+    return scored(page, named(8), named(16), named(40));
+  };
   const broken = once(async (page) => {
     await page.setInputFiles('#pick-reference', y4m('reference'));
     await page.setInputFiles('#pick-distorted', junk('broken.mp4'));
@@ -141,6 +146,16 @@ describe.skipIf(absent !== '')(`states of the page${absent}`, () => {
         await choose(page, y4m('reference', 40), y4m('distorted', 40));
         await startPaused(page);
         await page.locator('.score:not(.is-awaited)').waitFor();
+      },
+    },
+    { name: 'long names', unfolds: true, reach: long },
+    {
+      name: 'long names of the last session',
+      async reach(page) {
+        await long(page);
+        page.on('dialog', (dialog) => dialog.accept());
+        await page.reload();
+        await page.getByRole('button', { name: 'Continue where you left off' }).waitFor();
       },
     },
     {

@@ -77,7 +77,7 @@ export class SeriesEditor {
       const all = this.#ticked.has(result.frames) ? ticked.map((encode) => encode.index) : [index];
       dataTransfer?.setData(DRAGGED, all.join());
     };
-    return html`<label class="chip" draggable="true" .style=${colourOf(index)} @dragstart=${drag}><input type="checkbox" .checked=${this.#ticked.has(result.frames)} @change=${tick}><span class="swatch"></span><span>${name}</span></label>`;
+    return html`<label class="chip" title=${name} draggable="true" .style=${colourOf(index)} @dragstart=${drag}><input type="checkbox" .checked=${this.#ticked.has(result.frames)} @change=${tick}><span class="swatch"></span><span>${name}</span></label>`;
   }
 
   #drop(event: DragEvent, to: string): void {

@@ -191,7 +191,7 @@ class MomentLists {
     };
     const buttons = this.#encodes.list.map(
       ({ index, name }) =>
-        html`<button type="button" class="chip" aria-pressed="${String(index === this.#picked)}" .style=${colourOf(index)} @click=${() => pick(index)}><span class="swatch"></span><span>${name}</span></button>`,
+        html`<button type="button" class="chip" title=${name} aria-pressed="${String(index === this.#picked)}" .style=${colourOf(index)} @click=${() => pick(index)}><span class="swatch"></span><span>${name}</span></button>`,
     );
     return html`<div class="chips" role="group" aria-label="${words.of}">${buttons}</div>`;
   }
