@@ -180,7 +180,11 @@ describe.skipIf(noChromium)(`the HTML report in Chromium${noChromium}`, () => {
   });
 
   it('is not wider than the screen, light and dark', async () => {
-    const page = await open([run('a.mp4'), run(`${'long'.repeat(60)}.mp4`)]);
+    const rated = (name: string, bitrate: number) => ({
+      ...run(name),
+      pairing: paired({ codec: 'h264', bitrate, encoderSettings: name }),
+    });
+    const page = await open([rated('a.mp4', 1e6), rated(`${'long'.repeat(60)}.mp4`, 2e6)]);
     for (const [colorScheme, width] of [
       ['light', 360],
       ['dark', 360],

@@ -124,7 +124,7 @@ p { margin: 0; }
 .track { position: relative; height: 8px; border-radius: 4px; background: var(--grid); }
 .track .range { position: absolute; top: 0; bottom: 0; border-radius: 4px; background: color-mix(in srgb, var(--c) 34%, transparent); }
 .track .dot { position: absolute; top: -3px; width: 14px; height: 14px; margin-left: -7px; border-radius: 50%; background: var(--c); border: 3px solid var(--card); }
-.key { display: flex; flex-wrap: wrap; gap: 2px 18px; margin: 4px 0 10px; } .key span { display: inline-flex; gap: 8px; align-items: center; }
+.key { display: flex; flex-wrap: wrap; gap: 2px 18px; margin: 4px 0 10px; overflow-wrap: anywhere; } .key span { display: inline-flex; gap: 8px; align-items: center; }
 .plot { position: relative; height: 240px; margin: 6px 8px 48px 40px; border-left: 1px solid var(--line); border-bottom: 1px solid var(--line); }
 .plot svg { position: absolute; inset: 0; width: 100%; height: 100%; overflow: visible; }
 .plot .x, .plot .y { position: absolute; font-size: 12px; color: var(--faint); white-space: nowrap; }
