@@ -16,7 +16,7 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
-import { type FileHandle, open, readFile, stat } from 'node:fs/promises';
+import { type FileHandle, open, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { isObject, jsonOf } from '../../core/arguments.js';
 import { AnyvmafError, ioError, messageOf, usageError } from '../../core/errors.js';
@@ -144,13 +144,12 @@ async function jobId({ args, settings }: Job, signal?: AbortSignal): Promise<str
   return textDigest(JSON.stringify([line, facts]), 32);
 }
 
-/** Files of weights that a graph names; none if it cannot be read, which the run reports. */
+/** Files of weights that a graph names; none if the model cannot be used, which the run reports. */
 async function weightsOf(graph: string): Promise<readonly string[]> {
-  const { checkOnnx, MAX_MODEL_BYTES } = await import('../../tiny/onnx/check.js');
+  const { describeTinyModel } = await import('../../index.js');
   try {
-    const found = await stat(graph);
-    if (!found.isFile() || found.size > MAX_MODEL_BYTES) return [];
-    return checkOnnx(await readFile(graph), graph).external.map((name) => join(dirname(graph), name));
+    const { parts } = await describeTinyModel(graph);
+    return parts.flatMap(({ role, name }) => (role === 'weights' ? join(dirname(graph), name) : []));
   } catch {
     return [];
   }

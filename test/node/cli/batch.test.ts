@@ -27,7 +27,7 @@ import {
   refuses,
   videos,
 } from '../../support/cli.js';
-import { elsewhere, model as onnx } from '../../support/onnx.js';
+import { elsewhere, node, model as onnx, port } from '../../support/onnx.js';
 import { seeded } from '../../support/random.js';
 import { tier } from '../../support/tier.js';
 
@@ -167,9 +167,14 @@ describe('batch', () => {
     ['tiny-model', 'own.onnx', 'own.onnx'],
     ['tiny-model', 'own.onnx', 'own.json'],
     ['tiny-model', 'own.onnx', 'own.int8.onnx'],
-    ['tiny-model', 'own.onnx', 'weights.bin'],
+    ['tiny-model', 'split.onnx', 'weights.bin'],
   ])('scores again with --%s=%s once %s has changed', async (option, model, name) => {
-    files.put(model, onnx({ initializers: [elsewhere('w', [6, 1], 'weights.bin')] }));
+    const graph = {
+      nodes: [node('MatMul', ['x', 'w'], ['y'])],
+      ...{ inputs: [port('x', ['N', 6])], outputs: [port('y', ['N', 1])] },
+      initializers: [elsewhere('w', [6, 1], 'weights.bin')],
+    };
+    files.put(model, onnx(graph));
     files.put(name, 'one');
     const jobs = files.put('own.csv', `reference,distorted,${option}\nr.y4m,e.y4m,${files.at(model)}\n`);
     const result = files.at(`${option}-${name}.jsonl`);
