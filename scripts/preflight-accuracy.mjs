@@ -75,9 +75,10 @@ function clipFile(clip) {
       await ffmpeg(['-f', 'lavfi', '-i', clip.source, '-frames:v', `${clip.frames}`, ...stored]);
       return;
     }
-    const [{ makeSample }, { y4mFrame, y4mHeader }] = await Promise.all([
+    const [{ makeSample }, { y4mFrame }, { y4mHeader }] = await Promise.all([
       loadBuilt('sample/generator.js'),
       loadBuilt('sample/files.js'),
+      loadBuilt('core/frame.js'),
     ]);
     const format = { width: clip.width, height: clip.height, bitDepth: 8, chroma: '420' };
     const sample = makeSample(format, { seed: Number(clip.source.slice('sample:'.length)) });
