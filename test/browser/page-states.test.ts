@@ -153,6 +153,8 @@ describe.skipIf(absent !== '')(`states of the page${absent}`, () => {
       name: 'long names of the last session',
       async reach(page) {
         await long(page);
+        // It is stored a little later.
+        await expect.poll(() => page.evaluate(() => localStorage.getItem('anyvmaf-last'))).toBe('1');
         page.on('dialog', (dialog) => dialog.accept());
         await page.reload();
         await page.getByRole('button', { name: 'Continue where you left off' }).waitFor();
