@@ -357,11 +357,13 @@ export function clockOf({ track, times }: Pick<SourceFacts, 'track' | 'times'>):
 
 /** Least distance of times that stay apart in milliseconds, in microseconds. */
 const DISTINCT = 2000;
+/** Most times that fit into one argument: Linux limits it to 128 KiB. */
+const MOST_TIMES = 4000;
 
-/** Times of a run of frames from its first, in microseconds; `undefined` if even, or too close for Matroska. */
+/** Times of a run of frames from its first, in microseconds; `undefined` if even, too many, or too close for Matroska. */
 export function unevenTimes(facts: Pick<SourceFacts, 'track' | 'times'>, { first, count }: FrameRun) {
   const clock = clockOf(facts);
-  if (clock.perSecond !== MICROSECONDS) return undefined;
+  if (clock.perSecond !== MICROSECONDS || count > MOST_TIMES) return undefined;
   const times = Array.from({ length: count }, (_, i) => clock.tick(first + i) - clock.tick(first));
   return times.every((time, i) => i === 0 || time - (times[i - 1] as number) >= DISTINCT) ? times : undefined;
 }

@@ -3,7 +3,7 @@
  * Shots: cuts in pictures, limits of length, bytes shared among curves, times of joined frames, and settings.
  */
 import { describe, expect, it } from 'vitest';
-import { clockOf, lookup, segmentStamps } from '../../../src/search/commands.js';
+import { clockOf, lookup, segmentStamps, unevenTimes } from '../../../src/search/commands.js';
 import { CutFinder, detectShots, frameLimits, spaced, split, THUMBNAIL } from '../../../src/search/cuts.js';
 import {
   allocate,
@@ -182,6 +182,17 @@ describe('times of joined frames', () => {
     expect([0, 1, 2, 3, 4].map(clock.tick)).toEqual([0, 40_000, 100_000, 100_001, 300_000]);
     expect(clock.tick(5)).toBe(375_000);
     expect(clock.tick(-1)).toBe(-75_000);
+  });
+
+  it('are set while a shot is measured if they are uneven, and fit into one argument of 128 KiB', () => {
+    const hour = Float64Array.from({ length: 4001 }, (_, i) => 3600 + 0.04 * i + 0.01 * (i % 2));
+    const facts = { track, times: hour };
+    const set = unevenTimes(facts, { first: 0, count: 4000 }) ?? [];
+    expect(set.slice(0, 3)).toEqual([0, 50_000, 80_000]);
+    expect(lookup(set).replaceAll(',', '\\,').length).toBeLessThan(120_000);
+    expect(unevenTimes(facts, { first: 0, count: 4001 })).toBeUndefined();
+    const close = Float64Array.of(0, 0.04, 0.1, 0.1, 0.3);
+    expect(unevenTimes({ track, times: close }, { first: 0, count: 5 })).toBeUndefined();
   });
 
   it('go to packets in decoding order, decoded before they are shown', () => {
