@@ -132,10 +132,10 @@ const ENDS = 64 * 1024;
  * Identifies a job, in hexadecimal, by its line and files. Allowed hosts and `--max-seconds` do not count, nor does the
  * signature of a URL whose content could be digested.
  */
-async function jobId({ args, settings }: Job, signal?: AbortSignal): Promise<string> {
+async function jobId({ args, settings }: Job, known: KnownWeights, signal?: AbortSignal): Promise<string> {
   const { hosts } = settings;
   const models = modelFilesIn(settings);
-  const weights = await Promise.all(models.filter(isOnnxPath).map(weightsOf));
+  const weights = await Promise.all(models.filter(isOnnxPath).map((graph) => weightsOf(graph, known)));
   const files = [...videosIn(settings), ...models, ...weights.flat()];
   const factsOf = (file: string) => (isUrl(file) ? urlFacts(file, hosts, signal) : fileFacts(file));
   const facts = await Promise.all(files.map(factsOf));
@@ -144,8 +144,17 @@ async function jobId({ args, settings }: Job, signal?: AbortSignal): Promise<str
   return textDigest(JSON.stringify([line, facts]), 32);
 }
 
+/** By graph: jobs of a batch share models, whose description reads and digests all their files. */
+type KnownWeights = Map<string, Promise<readonly string[]>>;
+
+function weightsOf(graph: string, known: KnownWeights): Promise<readonly string[]> {
+  const found = known.get(graph) ?? findWeights(graph);
+  known.set(graph, found);
+  return found;
+}
+
 /** Files of weights that a graph names; none if the model cannot be used, which the run reports. */
-async function weightsOf(graph: string): Promise<readonly string[]> {
+async function findWeights(graph: string): Promise<readonly string[]> {
   const { describeTinyModel } = await import('../../index.js');
   try {
     const { parts } = await describeTinyModel(graph);
@@ -253,10 +262,11 @@ export async function scoreJobs(work: BatchWork) {
   const { jobs, settings, terminal, signal, results, bar } = work;
   bar?.say(`checking the files of ${jobs.length} jobs`);
   const ids = new Map<string, OpenJob>();
+  const weights: KnownWeights = new Map();
   let repeats = 0;
   for (const job of jobs) {
     signal.throwIfAborted();
-    const id = await jobId(job, signal);
+    const id = await jobId(job, weights, signal);
     const earlier = ids.get(id);
     if (!earlier) ids.set(id, { job, id });
     else if (++repeats <= MOST_REPEATS)
