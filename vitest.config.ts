@@ -114,8 +114,7 @@ export default defineConfig({
     // Tests make and drop much; to collect it from the usual 16 MB takes a good twentieth of their time.
     execArgv: ['--max-semi-space-size=64'],
     // Of one file after another; only a test's own defects make it wait for so long.
-    // All cases of a test take longer.
-    testTimeout: process.env.ANYVMAF_EXHAUSTIVE === '1' ? 180_000 : 60_000,
+    testTimeout: 60_000,
     hookTimeout: 120_000,
     // A busy machine may take a while to reach the state that is polled for.
     expect: { poll: { timeout: 30_000 } },

@@ -175,11 +175,14 @@ it("the caller's own frames are read if their facts and results are possible", a
       telling({ frameCount }),
       `info.frameCount is ${frameCount}, but it must be a whole number, or null if it is not known.`,
     ]),
-    [telling({ frameRate: 25 }), 'info.frameRate is 25, but it must be a fraction above 0, such as'],
-    [telling({ frameRate: { num: 25 } }), 'info.frameRate is 25/undefined, but it must be a fraction'],
+    ...[25, { num: 25 }].map((frameRate) => [
+      telling({ frameRate }),
+      `info.frameRate is ${typeof frameRate === 'number' ? 25 : '25/undefined'}, but it must be a fraction above 0, such as ` +
+        '{ num: 30000, den: 1001 }; leave it out if it is not known.',
+    ]),
   ] as const) {
     const run = async () => requireVideo('distorted', fault as FrameSource);
-    expect(await refusalOf('usage', run)).toContain(`distorted.${message}`);
+    expect(await refusalOf('usage', run)).toBe(`distorted.${message}`);
   }
   const odd: FrameSource = { ...source, info: { ...info, bitDepth: 32 } };
   expect(await refused('usage', odd)).toContain('the frames of mine are not usable: bit depth 32');
