@@ -17,7 +17,6 @@ import {
   pagePicturesOf,
 } from '../report/picture-room.js';
 import { mapsOfMetric } from '../report/quality-metrics.js';
-import { ranking } from '../report/ranking.js';
 import type { Report } from '../report/schema.js';
 import { messageInFlags } from './exit.js';
 
@@ -62,7 +61,7 @@ async function* momentsOf(
   signal: AbortSignal,
 ) {
   if (reference === '-' || distorted === '-') throw new Error('standard input cannot be read twice.');
-  const ofMetric = mapsOfMetric(report, ranking(report)?.metric);
+  const ofMetric = mapsOfMetric(report);
   const { extractFrames, mapQuality } = await import('../index.js');
   // Use the offset that the run found.
   const { window: _, ...pairing } = pickOptions(options, ({ by }) => by.includes('extract'));

@@ -286,7 +286,7 @@ function tinyFiles(model: string): readonly string[] {
   return [...new Set([model, `${stem}.int8.onnx`]), `${stem}.int8.json`, `${stem}.json`];
 }
 
-/** Files of models, missing ones too, without weights of tiny ones; shipped and pulled models are no files. */
+/** Files of models, missing ones too, without weights of tiny ones; shipped and pulled models are not files. */
 export function modelFilesIn({ options: { models = [], tiny = [] } }: Pick<ScoreSettings, 'options'>) {
   const vmaf = models.flatMap((model) =>
     model.split(':').flatMap((item, place) => modelPath(item, place) ?? []),

@@ -65,7 +65,7 @@ async function picturesOf(
   const drawn: HtmlPictures[] = [];
   await api.takePairs(
     {
-      ...{ request, frames, maxSide: SIDE, maps: mapsOfMetric(report, by?.metric) },
+      ...{ request, frames, maxSide: SIDE, maps: mapsOfMetric(report) },
       // Do not search again for the offset that scoring found.
       options: { ...pairing, offset: offset ?? pairing.offset, preflight: false, origin },
       previews: { names: ['reference', 'distorted', 'map'], maxSide: SIDE, maxBytes: BYTES },

@@ -7,6 +7,7 @@ import { reportedFeature } from '../metrics/extractors.js';
 import { jodOf, power } from '../metrics/jod.js';
 import type { Facts } from './facts.js';
 import { pooledMetric } from './pool.js';
+import { ranking } from './ranking.js';
 import type { Report } from './schema.js';
 
 /** Inner features of VMAF's models: inputs of a score, not quality measures. */
@@ -112,11 +113,13 @@ export interface MapsOfMetric {
   readonly enhnGainLimit?: number;
 }
 
-/** @param report absent during a run
- * @param metric that ranks the frames */
+/**
+ * @param report absent during a run
+ * @param metric default: the one that ranks the frames
+ */
 export function mapsOfMetric(
-  report: Pick<Report, 'models'> | undefined,
-  metric: string | undefined,
+  report: Pick<Report, 'metrics' | 'models' | 'tiny'> | undefined,
+  metric = report && ranking(report)?.metric,
 ): MapsOfMetric {
   const { features = [] } = report?.models.find(({ name }) => name === metric) ?? {};
   const [, limit] = /_egl_([\d.]+)/.exec([metric, ...features].join(' ')) ?? [];

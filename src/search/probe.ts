@@ -270,7 +270,7 @@ export class Probe {
       // Cut samples of RGB are already decoded to limited range.
       samples: areRgb(setting.samples) && !isSource ? 'limited' : setting.samples,
       frames: encoded,
-      // As a script that encodes the shot from the source has them: rate control depends on times.
+      // As in a script that encodes the shot from the source: rate control depends on times.
       times: encoded && samples?.[0] && unevenTimes(facts, samples[0]),
       ...(!isSource && { keys, colour: decodedColour(facts) }),
       ...(check && { whole: true, check }),

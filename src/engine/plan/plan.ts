@@ -67,7 +67,7 @@ export async function loadRequested(
   const named = options.features.map((text) => parseFeature(text));
   const texts = options.single ? [] : (options.models ?? (predicts ? [DEFAULT_MODEL] : []));
   const load = (some: readonly string[]) => loadModels(some, platform.models);
-  // Each by itself, since several may have one name.
+  // Separately, because several may share a score name.
   const also = await Promise.all(
     options.alsoModels.map((text) => loadSettled([text], { ...options, v1Settings: 'plain' }, size, load)),
   );

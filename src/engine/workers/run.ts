@@ -45,7 +45,7 @@ function stoppable({ pair, steered }: Run): PairSources {
       });
     });
   const reference = wrap(pair.reference);
-  // Reading tells by identity if one source serves as both.
+  // Readers compare identities to detect one source that serves as both.
   const distorted = pair.distorted === pair.reference ? reference : wrap(pair.distorted);
   return { ...pair, reference, distorted };
 }

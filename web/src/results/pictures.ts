@@ -4,7 +4,6 @@
  * strip of them above the curve; each opens its frame.
  */
 
-import { ranking } from 'anyvmaf';
 import { colourOf, mapsOfMetric, percentOf } from 'anyvmaf/view';
 import { drawPixels, h, svg } from '../dom.js';
 import { engine } from '../engine/client.js';
@@ -88,7 +87,7 @@ export class MomentPictures {
     const { result } = this.#encodes.list[encode] ?? {};
     const source = result && sourceOf(result);
     if (!source) return;
-    const maps = mapsOfMetric(result.report, result.report && ranking(result.report)?.metric);
+    const maps = mapsOfMetric(result.report);
     const stop = new AbortController();
     this.#stop = stop;
     try {

@@ -3,7 +3,7 @@
  * Files to save: libvmaf's formats, ours, and the report as a page.
  */
 
-import { type HtmlOptions, type Report, type ReportFormat, ranking } from 'anyvmaf';
+import type { HtmlOptions, Report, ReportFormat } from 'anyvmaf';
 import {
   baseName,
   curveNames,
@@ -225,7 +225,7 @@ async function picturesOf(
     // One report per task: this reads all its frames.
     await new Promise<void>(inTurn);
     const frames = listedFrames(report, reported.length);
-    const maps = mapsOfMetric(report, ranking(report)?.metric);
+    const maps = mapsOfMetric(report);
     listed.push({ of, name, frames, source, maps });
   }
   const made = await engine.call(
